@@ -1,0 +1,3 @@
+//! The binary: arguments, files, printing, exit codes.
+
+fn main() {}
