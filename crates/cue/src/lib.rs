@@ -1,0 +1,5 @@
+//! The CUE configuration language: `syntax` → `compile` → `eval` → `export`, and the standard
+//! packages.
+//!
+//! The crate reads no file, clock or environment: files come in as texts, results go out as
+//! values. It knows ranks (the layer a conjunct came from) but no tiers, tenants or policies.
