@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod distance;
 pub mod path;
 pub mod provenance;
+pub mod render;
 pub mod source;
 pub mod symbols;
 
