@@ -1,3 +1,43 @@
 //! The binary: arguments, files, printing, exit codes.
+//!
+//! One folder a surface; each reads the world, calls a pure crate and prints what came back.
+//! Exit status: 0 fine, 1 findings, 2 usage or a file that cannot be opened.
 
-fn main() {}
+#[allow(dead_code, reason = "the surfaces that print findings come next")]
+mod report;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+/// Lays thin layers of configuration over one another and explains every value of the result.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Print a completion script for a shell
+    ///
+    /// Example: lath completions bash > /etc/bash_completion.d/lath
+    Completions { shell: clap_complete::Shell },
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Completions { shell } => completions(shell),
+    }
+}
+
+fn completions(shell: clap_complete::Shell) -> ExitCode {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "lath", &mut script);
+    match io::stdout().write_all(&script) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => report::output_failed(&error),
+    }
+}
