@@ -5,3 +5,4 @@
 //! values. It knows ranks (the layer a conjunct came from) but no tiers, tenants or policies.
 
 pub mod number;
+pub mod regex;
