@@ -54,7 +54,7 @@ pub struct Field {
 
 /// A number's exact decimal text: `-?digits(.digits)?(e[+-]?digits)?`, no underscores, no other
 /// base, no leading `+`. Its kind is syntactic, as in CUE: `1` is an integer, `1.0` and `1e3` are not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Number<'a> {
     pub text: &'a str,
     pub is_int: bool,
@@ -145,6 +145,11 @@ impl Tree {
     /// Whether the node carries the mark `!default`.
     pub fn is_default(&self, id: NodeId) -> bool {
         !self.defaults.is_empty() && self.defaults.binary_search(&id).is_ok()
+    }
+
+    /// Whether the node is neither a list nor a map.
+    pub fn is_leaf(&self, id: NodeId) -> bool {
+        !matches!(self.node(id).kind, Kind::List { .. } | Kind::Map { .. })
     }
 
     /// The value of a map's field.
@@ -281,7 +286,59 @@ impl TreeBuilder {
 
     /// Marks a node `!default`.
     pub fn mark_default(&mut self, id: NodeId) {
-        self.tree.defaults.push(id);
+        // Sorted as it grows; in practice a node is marked when it is made, at the end.
+        if let Err(at) = self.tree.defaults.binary_search(&id) {
+            self.tree.defaults.insert(at, id);
+        }
+    }
+
+    /// The text of the source.
+    pub fn text(&self) -> Arc<str> {
+        Arc::clone(&self.tree.text)
+    }
+
+    /// Copies a node with everything in it. Leaves keep their spans: they say where a value is
+    /// written. Each node takes one from `budget`; `None` when it runs out or when the copy would be
+    /// deeper than `depth`. A node that ran out leaves unused nodes behind.
+    pub fn copy(&mut self, id: NodeId, depth: usize, budget: &mut usize) -> Option<NodeId> {
+        *budget = budget.checked_sub(1)?;
+        let node = *self.tree.node(id);
+        let kind = match node.kind {
+            Kind::List { first, len } => {
+                let below = depth.checked_sub(1)?;
+                let mut items = range(&self.tree.items, first, len).to_vec();
+                for item in &mut items {
+                    *item = self.copy(*item, below, budget)?;
+                }
+                let (first, len) = (count(self.tree.items.len()), count(items.len()));
+                self.tree.items.extend_from_slice(&items);
+                Kind::List { first, len }
+            }
+            Kind::Map { first, len } => {
+                let below = depth.checked_sub(1)?;
+                let mut fields = range(&self.tree.fields, first, len).to_vec();
+                for field in &mut fields {
+                    field.value = self.copy(field.value, below, budget)?;
+                }
+                let (first, len) = (count(self.tree.fields.len()), count(fields.len()));
+                self.tree.fields.extend_from_slice(&fields);
+                Kind::Map { first, len }
+            }
+            leaf => leaf,
+        };
+        let copy = NodeId(count(self.tree.nodes.len()));
+        self.tree.nodes.push(Node { kind, ..node });
+        if self.tree.is_default(id) {
+            self.mark_default(copy);
+        }
+        Some(copy)
+    }
+
+    /// Gives a node another span.
+    pub fn set_span(&mut self, id: NodeId, span: Span) {
+        if let Some(node) = self.tree.nodes.get_mut(id.0 as usize) {
+            (node.start, node.end) = (span.start, span.end);
+        }
     }
 
     /// The tree so far, to look at what was built.
@@ -291,8 +348,6 @@ impl TreeBuilder {
 
     pub fn finish(mut self, root: NodeId) -> Tree {
         self.tree.root = root;
-        self.tree.defaults.sort_unstable();
-        self.tree.defaults.dedup();
         self.tree
     }
 
