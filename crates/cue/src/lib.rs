@@ -6,3 +6,4 @@
 
 pub mod number;
 pub mod regex;
+pub mod syntax;
