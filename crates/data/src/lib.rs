@@ -15,6 +15,7 @@ mod equal;
 mod findings;
 mod json;
 pub mod number;
+mod toml;
 pub mod tree;
 pub mod write;
 mod yaml;
@@ -132,7 +133,7 @@ pub fn parse(
         Format::Yaml => yaml::parse(source, &text, symbols, options, &mut findings),
         Format::Json => json::parse(source, &text, false, symbols, options, &mut findings),
         Format::JsonLines => json::parse(source, &text, true, symbols, options, &mut findings),
-        Format::Toml => Vec::new(),
+        Format::Toml => toml::parse(source, &text, symbols, &mut findings),
     };
     Parsed {
         documents,

@@ -20,6 +20,24 @@ pub fn exponent_in_range(text: &str) -> bool {
     digits.trim_start_matches('0').len() <= EXPONENT_DIGITS
 }
 
+/// The decimal text of digits to some base, with or without a sign; `None` beyond 128 bits.
+pub fn from_radix(digits: &str, base: u32) -> Option<String> {
+    let negative = digits.starts_with('-');
+    let body = digits.trim_start_matches(['-', '+']).replace('_', "");
+    let value = match base {
+        10 => match body.trim_start_matches('0') {
+            "" => "0".to_owned(),
+            rest => rest.to_owned(),
+        },
+        _ => u128::from_str_radix(&body, base).ok()?.to_string(),
+    };
+    Some(if negative && value != "0" {
+        format!("-{value}")
+    } else {
+        value
+    })
+}
+
 /// Whether two numbers are the same value of the same kind.
 pub fn same(a: Number<'_>, b: Number<'_>) -> bool {
     a.is_int == b.is_int && (a.text == b.text || compare(a.text, b.text) == Ordering::Equal)

@@ -6,6 +6,7 @@
 //! comes after its key.
 
 mod json;
+mod toml;
 mod yaml;
 
 use base::Symbols;
@@ -13,6 +14,7 @@ use base::Symbols;
 use crate::tree::{NodeId, Number, Tree, Value};
 
 pub use json::Json;
+pub use toml::{Toml, Unwritable};
 pub use yaml::Yaml;
 
 /// Takes one value as events.

@@ -8,7 +8,22 @@ use crate::codes;
 
 impl Loader<'_> {
     pub(super) fn syntax_error(&mut self, error: &ScanError) {
-        let at = error.marker().byte_offset().unwrap_or(self.text.len());
+        let mut at = error.marker().byte_offset().unwrap_or(self.text.len());
+        let is_tab = matches!(
+            error.kind(),
+            ErrorKind::TabInIndentation
+                | ErrorKind::TabInBlockIndentation
+                | ErrorKind::TabNotAllowed
+        );
+        // The marker may stand behind the tab that it is about.
+        if is_tab
+            && self
+                .text
+                .get(..at)
+                .is_some_and(|before| before.ends_with('\t'))
+        {
+            at -= 1;
+        }
         let rest = self.text.get(at..).unwrap_or("");
         let width = match rest.chars().next() {
             None | Some('\n' | '\r') => 0,
