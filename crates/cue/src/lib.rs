@@ -5,5 +5,6 @@
 //! values. It knows ranks (the layer a conjunct came from) but no tiers, tenants or policies.
 
 pub mod number;
+pub mod packages;
 pub mod regex;
 pub mod syntax;

@@ -1,0 +1,5 @@
+//! Packages `text/…`.
+
+mod tabwriter;
+
+pub(super) use tabwriter::PACKAGE as TABWRITER;
