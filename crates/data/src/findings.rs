@@ -73,7 +73,10 @@ impl Findings {
                 format!("the number `{}` is out of range", shorten(text)),
             )
             .primary(at, "out of range")
-            .help("exponents have at most nine digits; quote the number to make it a string")
+            .help(
+                "exponents have at most nine digits, other bases than ten at most 128 bits; quote \
+                 the number to make it a string",
+            )
         });
     }
 

@@ -24,6 +24,8 @@ struct Stop {
     end: usize,
     message: String,
     help: Option<&'static str>,
+    /// Where the list or map began that should have ended.
+    inside: Option<usize>,
 }
 
 type Step<T> = Result<T, Stop>;
@@ -65,8 +67,12 @@ pub(crate) fn parse(
             Err(stop) => {
                 let span = Span::new(source, stop.start..stop.end);
                 parser.findings.add(span, || {
-                    let found =
+                    let mut found =
                         Diagnostic::error(codes::JSON_SYNTAX, stop.message).primary(span, "");
+                    if let Some(open) = stop.inside {
+                        let open = Span::new(source, open..open + 1);
+                        found = found.secondary(open, "inside what began here");
+                    }
                     match stop.help {
                         Some(help) => found.help(help),
                         None => found,
@@ -221,6 +227,7 @@ impl Parser<'_> {
                 end: start,
                 message: String::new(),
                 help: None,
+                inside: None,
             });
         }
         self.at += 1;
@@ -315,6 +322,7 @@ impl Parser<'_> {
                         end: self.at + 1,
                         message: "a number may not begin with a zero".to_owned(),
                         help: Some("remove the leading zero, or quote it to make it a string"),
+                        inside: None,
                     });
                 }
             }
@@ -401,6 +409,7 @@ impl Parser<'_> {
             end: self.at + 1,
             message: "a comma stands before the closing bracket".to_owned(),
             help: Some("remove the comma: JSON has no trailing commas"),
+            inside: None,
         }
     }
 
@@ -419,6 +428,7 @@ impl Parser<'_> {
                 end: self.at,
                 message: format!("the file ends{what} where {wanted} is expected"),
                 help: Some("the file may be cut off"),
+                inside: self.frames.last().map(|frame| frame.start),
             };
         };
         let word: &str = rest
@@ -431,6 +441,9 @@ impl Parser<'_> {
             ('\'', _) => Some("JSON strings stand in double quotes"),
             (_, "NaN" | "Infinity") => Some("JSON has no infinity and no not-a-number"),
             (_, "True" | "False" | "None") => Some("write `true`, `false` or `null`"),
+            ('"' | '{' | '[' | '-' | '0'..='9', _) if wanted.starts_with("`,`") => {
+                Some("add the comma that is missing before it")
+            }
             ('\0', _) => Some("this is not a text file, or it is not in UTF-8"),
             _ if first.is_alphabetic() => Some("strings and keys stand in double quotes"),
             _ => None,
@@ -445,6 +458,7 @@ impl Parser<'_> {
             end: self.at + word.len().max(1),
             message: format!("expected {wanted}, found `{shown}`"),
             help,
+            inside: None,
         }
     }
 }

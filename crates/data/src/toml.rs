@@ -65,6 +65,11 @@ fn report(findings: &mut Findings, message: &str, span: Span) {
                 .primary(span, "this one is too deep")
                 .help("flatten the data; a file like this is most likely generated wrongly");
         }
+        if span.is_empty() && lower.starts_with("string values must be quoted") {
+            return Diagnostic::error(codes::TOML_SYNTAX, "a value is missing")
+                .primary(span, "expected here")
+                .help("an empty string is `\"\"`; remove the key if it has no value");
+        }
         Diagnostic::error(codes::TOML_SYNTAX, lower.replace('\n', ", ")).primary(span, "")
     });
 }
@@ -175,7 +180,8 @@ impl Loader<'_> {
                 match number::from_radix(digits, integer.radix()) {
                     Some(text) => self.number(&text, true, span),
                     None => {
-                        self.findings.number_range(span, digits);
+                        let written = self.text.get(value.span()).unwrap_or(digits);
+                        self.findings.number_range(span, written);
                         self.builder.null(span)
                     }
                 }

@@ -411,11 +411,7 @@ impl Loader<'_> {
         match std::mem::replace(key, Key::Wanted) {
             Key::Wanted => {
                 *key = Key::Refused;
-                self.findings.add(span, || {
-                    Diagnostic::error(codes::COMPLEX_KEY, "a key is a list or a map")
-                        .primary(span, "keys are strings here")
-                        .help("use a string as the key")
-                });
+                self.complex_key(span);
             }
             Key::Name(name, key) => {
                 let field = self.builder.field(key, name, node);

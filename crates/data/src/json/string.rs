@@ -49,12 +49,14 @@ impl Parser<'_> {
                     0 => "this is not a text file, or it is not in UTF-8",
                     _ => "write it as `\\u` and four digits",
                 }),
+                inside: None,
             }),
             None => Err(Stop {
                 start: open,
                 end: open + 1,
                 message: "the string that begins here does not end".to_owned(),
                 help: Some("close the quote; the file may be cut off"),
+                inside: None,
             }),
         }
     }
@@ -86,6 +88,7 @@ impl Parser<'_> {
             start: at - 1,
             end,
             message: message.to_owned(),
+            inside: None,
             help: Some("escapes are \\\" \\\\ \\/ \\b \\f \\n \\r \\t and \\u with four digits"),
         };
         Ok(match letter {

@@ -40,7 +40,7 @@ impl Yaml {
 
     /// The text, with a final line break.
     pub fn finish(mut self) -> String {
-        if !self.out.is_empty() && !self.out.ends_with('\n') {
+        if !self.out.is_empty() {
             self.out.push('\n');
         }
         self.out
@@ -277,6 +277,13 @@ mod tests {
              text: |\n  one\n    two\nopen: |2-\n   a\n\n  b\nkept: |+\n  a\n\n\
              bytes: !!binary gA==\nbig: !!float 1e400\n"
         );
+    }
+
+    #[test]
+    fn line_breaks_at_the_end_of_the_file_are_kept() {
+        let mut yaml = Yaml::new();
+        yaml.string("a\n\n");
+        assert_eq!(yaml.finish(), "|+\n  a\n\n");
     }
 
     #[test]

@@ -60,50 +60,66 @@ impl Loader<'_> {
     /// Rewrites the fields of a finished map, which begin at `first`.
     pub(super) fn apply_merges(&mut self, first: usize, merges: &[Merge]) {
         let own: Vec<Field> = self.fields.drain(first..).collect();
-        let mut result = Result {
+        let mut merged = Merged {
             fields: Vec::with_capacity(own.len()),
             index: HashMap::with_hasher(FxBuildHasher),
         };
-        let explicit: HashMap<Symbol, (), FxBuildHasher> =
-            own.iter().map(|field| (field.name, ())).collect();
         let mut written = 0;
         for merge in merges {
             for field in own.iter().take(merge.before).skip(written) {
-                result.put(*field, written > 0);
+                merged.put(*field, written > 0, true);
             }
             written = written.max(merge.before);
-            let Value::Map(fields) = self.builder.tree().value(merge.map) else {
+            let tree = self.builder.tree();
+            let Value::Map(fields) = tree.value(merge.map) else {
                 continue;
             };
+            let mut defaults = Vec::new();
             for field in fields {
-                if !self.strict || !explicit.contains_key(&field.name) {
-                    result.put(*field, true);
+                if !self.strict || !merged.is_explicit(field.name) {
+                    merged.put(*field, true, false);
+                    // The map itself is gone: its mark goes over to what it brings.
+                    if tree.is_default(merge.map) {
+                        defaults.push(field.value);
+                    }
                 }
+            }
+            for node in defaults {
+                self.builder.mark_default(node);
             }
         }
         for field in own.iter().skip(written) {
-            result.put(*field, true);
+            merged.put(*field, true, true);
         }
-        self.fields.append(&mut result.fields);
+        self.fields.append(&mut merged.fields);
     }
 }
 
-struct Result {
+/// The fields of a map while its merges are applied, in the order of their first appearance.
+struct Merged {
     fields: Vec<Field>,
-    index: HashMap<Symbol, usize, FxBuildHasher>,
+    /// Where each name is, and whether it stands in the map itself.
+    index: HashMap<Symbol, (usize, bool), FxBuildHasher>,
 }
 
-impl Result {
+impl Merged {
     /// Adds a field; with `replace` it takes the place of one of the same name.
-    fn put(&mut self, field: Field, replace: bool) {
-        if let Some(&at) = self.index.get(&field.name)
-            && replace
-            && let Some(slot) = self.fields.get_mut(at)
+    fn put(&mut self, field: Field, replace: bool, explicit: bool) {
+        if replace
+            && let Some((at, known)) = self.index.get_mut(&field.name)
+            && let Some(slot) = self.fields.get_mut(*at)
         {
             *slot = field;
+            *known = explicit;
             return;
         }
-        self.index.entry(field.name).or_insert(self.fields.len());
+        self.index
+            .entry(field.name)
+            .or_insert((self.fields.len(), explicit));
         self.fields.push(field);
+    }
+
+    fn is_explicit(&self, name: Symbol) -> bool {
+        self.index.get(&name).is_some_and(|&(_, explicit)| explicit)
     }
 }

@@ -50,8 +50,17 @@ impl Loader<'_> {
             return;
         }
         let (message, help) = words(error.kind());
+        // Inside brackets the slip is most often that they were not closed.
+        let bracket = self
+            .frames
+            .last()
+            .filter(|frame| frame.flow && (frame.start as usize) < at)
+            .map(|frame| Span::new(self.source, frame.start as usize..frame.start as usize + 1));
         self.findings.add(span, || {
-            let found = Diagnostic::error(codes::YAML_SYNTAX, message).primary(span, "");
+            let mut found = Diagnostic::error(codes::YAML_SYNTAX, message).primary(span, "");
+            if let Some(bracket) = bracket {
+                found = found.secondary(bracket, "inside what began here");
+            }
             match help {
                 "" => found,
                 help => found.help(help),
@@ -103,6 +112,10 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
             "this line must be indented more than the key it belongs to",
             "indent it",
         ),
+        E::InvalidColonPlacement => own(
+            "a `:` may not stand here",
+            "close the bracket that began above, or quote the text if the colon belongs to it",
+        ),
         E::MappingValueNotAllowed => own(
             "a `:` may not stand here",
             "quote the text if the colon belongs to it; else check the indentation",
@@ -116,8 +129,14 @@ fn words(kind: &ErrorKind) -> (String, &'static str) {
             "a key without `:`",
             "write `key: value`; check the indentation and the quotes of the lines above",
         ),
-        E::ExpectedFlowMappingSeparator => own("expected `,` or `}`", ""),
-        E::ExpectedFlowSequenceSeparator => own("expected `,` or `]`", ""),
+        E::ExpectedFlowMappingSeparator => own(
+            "expected `,` or `}`",
+            "close the bracket, or add the missing comma",
+        ),
+        E::ExpectedFlowSequenceSeparator => own(
+            "expected `,` or `]`",
+            "close the bracket, or add the missing comma",
+        ),
         E::MismatchedFlowCollectionEnd { open, close } => {
             (format!("`{open}` is closed by `{close}`"), "")
         }

@@ -224,15 +224,25 @@ impl Loader<'_> {
             Value::String(text) | Value::Bytes(text) => text,
             Value::Number(number) => number.text,
             Value::List(_) | Value::Map(_) => {
-                self.findings.add(span, || {
-                    Diagnostic::error(codes::COMPLEX_KEY, "a key is a list or a map")
-                        .primary(span, "keys are strings here")
-                        .help("use a string as the key")
-                });
+                self.complex_key(span);
                 return Key::Refused;
             }
         };
         Key::Name(self.symbols.intern(name), span)
+    }
+
+    pub(super) fn complex_key(&mut self, span: Span) {
+        let around = span.range().start.saturating_sub(1)..span.range().end;
+        let template = self.text.get(around).is_some_and(|t| t.starts_with("{{"));
+        self.findings.add(span, || {
+            Diagnostic::error(codes::COMPLEX_KEY, "a key is a list or a map")
+                .primary(span, "keys are strings here")
+                .help(if template {
+                    "a template must be rendered first, or quoted: \"{{ … }}\""
+                } else {
+                    "use a string as the key"
+                })
+        });
     }
 
     fn mismatch(&mut self, core: &str, what: &str, places: Places) {
