@@ -152,6 +152,11 @@ impl Tree {
         !matches!(self.node(id).kind, Kind::List { .. } | Kind::Map { .. })
     }
 
+    /// Whether any node carries the mark `!default`.
+    pub fn has_defaults(&self) -> bool {
+        !self.defaults.is_empty()
+    }
+
     /// The value of a map's field.
     pub fn get(&self, map: NodeId, name: Symbol) -> Option<NodeId> {
         match self.value(map) {

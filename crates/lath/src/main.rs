@@ -3,8 +3,8 @@
 //! One folder a surface; each reads the world, calls a pure crate and prints what came back.
 //! Exit status: 0 fine, 1 findings, 2 usage or a file that cannot be opened.
 
-#[allow(dead_code, reason = "the surfaces that print findings come next")]
 mod report;
+mod values;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -21,6 +21,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Merge, check and explain module, platform and user values
+    Values(values::Values),
     /// Print a completion script for a shell
     ///
     /// Example: lath completions bash > /etc/bash_completion.d/lath
@@ -29,6 +31,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
+        Command::Values(values) => values::run(&values),
         Command::Completions { shell } => completions(shell),
     }
 }

@@ -1,0 +1,240 @@
+//! Files into documents: which file is whose, what format it has, what is wrong with it.
+
+use std::fs;
+use std::path::Path as FilePath;
+
+use base::{Diagnostic, SourceId, Sources, Span, Symbols};
+use data::{Tree, TreeBuilder};
+use values::{Document, Kind, Schema, Tier, codes};
+
+use super::args::{Common, Format, LayerArg, LayerKind};
+use super::read::{self, Failure};
+
+/// All that one run has read.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    pub sources: Sources,
+    pub symbols: Symbols,
+    /// The stacks' documents, one after the other, each low to high.
+    pub documents: Vec<Document>,
+    pub findings: Vec<Diagnostic>,
+    /// What the world refused: said as it is, exit status 2.
+    pub failures: Vec<Failure>,
+    /// Every file and directory that was looked at.
+    pub watched: Vec<String>,
+    stdin: bool,
+}
+
+/// One stack of those that were read.
+#[derive(Debug)]
+pub struct Stack {
+    /// Which of the documents are its own.
+    pub documents: std::ops::Range<usize>,
+    pub schema: Option<Schema>,
+    /// The format of the module, which the output has by default.
+    pub format: Format,
+    /// What the module is called in listings.
+    pub name: String,
+}
+
+impl Loaded {
+    /// Reads a module and its layers. What is wrong is collected, not returned.
+    pub fn stack(&mut self, module: &str, common: &Common) -> Stack {
+        let first = self.documents.len();
+        let mut schema = common.schema.clone();
+        let mut format = read::format_of(module).or(common.format);
+        let mut name = read::module_name(module);
+        if FilePath::new(module).is_dir() {
+            self.watched.push(module.to_owned());
+            name = read::directory_name(module);
+            match read::module_files(module) {
+                Ok(found) => {
+                    format = read::format_of(&found.values);
+                    schema = schema.or(found.schema);
+                    self.file(&found.values, Tier::Module, false, common);
+                }
+                Err(failure) => self.failures.push(failure),
+            }
+        } else {
+            self.file(module, Tier::Module, false, common);
+        }
+        self.layers(common);
+        let mut own = self.documents.split_off(first);
+        // Stable: within a tier the order of the command line stays.
+        own.sort_by_key(|document| document.tier);
+        self.documents.extend(own);
+        Stack {
+            documents: first..self.documents.len(),
+            schema: schema.and_then(|schema| self.schema(&schema)),
+            format: format.unwrap_or(Format::Yaml),
+            name,
+        }
+    }
+
+    fn layers(&mut self, common: &Common) {
+        let is_overlay = |layer: &&LayerArg| layer.kind == LayerKind::Overlay;
+        let overlays = common.layers.0.iter().filter(is_overlay).count();
+        let mut seen = 0;
+        for layer in &common.layers.0 {
+            let (tier, defaults) = match layer.kind {
+                LayerKind::Set => {
+                    self.set(layer, false);
+                    continue;
+                }
+                LayerKind::SetString => {
+                    self.set(layer, true);
+                    continue;
+                }
+                LayerKind::Platform => (Tier::Platform, false),
+                LayerKind::PlatformDefaults => (Tier::Platform, true),
+                LayerKind::User => (Tier::User, false),
+                LayerKind::Overlay => {
+                    seen += 1;
+                    match overlays > 1 && seen == overlays {
+                        true => (Tier::User, false),
+                        false => (Tier::Platform, false),
+                    }
+                }
+            };
+            if !FilePath::new(&layer.value).is_dir() {
+                self.file(&layer.value, tier, defaults, common);
+                continue;
+            }
+            self.watched.push(layer.value.clone());
+            match read::overlay_files(&layer.value) {
+                Ok(files) => {
+                    for file in files {
+                        self.file(&file, tier, defaults, common);
+                    }
+                }
+                Err(failure) => self.failures.push(failure),
+            }
+        }
+    }
+
+    fn set(&mut self, layer: &LayerArg, as_string: bool) {
+        let source = self.sources.add("<command line>", layer.value.as_str());
+        let text = self.sources.get(source).text().clone();
+        match values::set::parse(source, &text, as_string, &mut self.symbols) {
+            Ok(tree) => self.documents.push(Document {
+                tier: Tier::User,
+                tree,
+                kind: Kind::CommandLine,
+                defaults: false,
+            }),
+            Err(findings) => self.findings.extend(findings),
+        }
+    }
+
+    fn file(&mut self, name: &str, tier: Tier, defaults: bool, common: &Common) {
+        let Some((source, format)) = self.open(name, common.format) else {
+            return;
+        };
+        if let Some(tree) = self.tree(source, format) {
+            self.documents.push(Document {
+                tier,
+                tree,
+                kind: match format {
+                    Format::Yaml => Kind::Yaml,
+                    _ => Kind::Plain,
+                },
+                defaults,
+            });
+        }
+    }
+
+    fn schema(&mut self, name: &str) -> Option<Schema> {
+        let (source, format) = self.open(name, None)?;
+        let tree = self.tree(source, format)?;
+        match Schema::new(tree, &self.symbols) {
+            Ok(schema) => Some(schema),
+            Err(finding) => {
+                self.findings.push(*finding);
+                None
+            }
+        }
+    }
+
+    /// Reads a file, or standard input, as a source.
+    fn open(&mut self, name: &str, format: Option<Format>) -> Option<(SourceId, Format)> {
+        let (shown, bytes) = if name == "-" {
+            if std::mem::replace(&mut self.stdin, true) {
+                self.failures
+                    .push(Failure::usage("standard input `-` can be given only once"));
+                return None;
+            }
+            ("<stdin>", read::standard_input())
+        } else {
+            self.watched.push(name.to_owned());
+            (name, read::file(name))
+        };
+        let Some(format) = read::format_of(name).or(format) else {
+            self.failures.push(Failure::usage(format!(
+                "cannot tell the format of `{name}`: say `--format yaml`, `json` or `toml`"
+            )));
+            return None;
+        };
+        match bytes {
+            Ok(bytes) => {
+                let (source, finding) = self.sources.add_bytes(shown, bytes);
+                let valid = finding.is_none();
+                self.findings.extend(finding);
+                valid.then_some((source, format))
+            }
+            Err(failure) => {
+                self.failures.push(failure);
+                None
+            }
+        }
+    }
+
+    /// The one document of a source. An empty text is an empty map.
+    fn tree(&mut self, source: SourceId, format: Format) -> Option<Tree> {
+        let text = self.sources.get(source).text().clone();
+        let start = Span::new(source, 0..0);
+        let format = match format {
+            Format::Json => data::Format::Json,
+            Format::Yaml => data::Format::Yaml,
+            Format::Toml => data::Format::Toml,
+            Format::Cue => {
+                self.findings.push(
+                    Diagnostic::error(codes::CUE_NOT_READ, "CUE layers are not read yet")
+                        .primary(start, "")
+                        .help("give YAML, JSON or TOML; in YAML `!default` marks what users may change"),
+                );
+                return None;
+            }
+        };
+        let options = data::Options::default();
+        let parsed = data::parse(format, source, text.clone(), &mut self.symbols, &options);
+        let failed = parsed.has_errors();
+        self.findings.extend(parsed.findings);
+        if failed {
+            return None;
+        }
+        let mut documents = parsed.documents.into_iter();
+        let first = documents.next().unwrap_or_else(|| {
+            let mut builder = TreeBuilder::new(source, text);
+            let root = builder.map(start, &[]);
+            builder.finish(root)
+        });
+        if let Some(second) = documents.next() {
+            self.findings.push(
+                Diagnostic::error(codes::SEVERAL_DOCUMENTS, "a values file holds one document")
+                    .primary(second.span(second.root()).at_start(), "a second document")
+                    .help("put each document into a file of its own"),
+            );
+            return None;
+        }
+        Some(first)
+    }
+}
+
+/// When each watched file was last changed.
+pub fn stamps(watched: &[String]) -> Vec<Option<(std::time::SystemTime, u64)>> {
+    let stamp = |name: &String| {
+        let meta = fs::metadata(name).ok()?;
+        Some((meta.modified().ok()?, meta.len()))
+    };
+    watched.iter().map(stamp).collect()
+}

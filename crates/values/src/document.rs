@@ -1,0 +1,125 @@
+//! One file of one tier, and where in it the values lie.
+//!
+//! Values lie at the path that `--at` names, else under the key `values`, else the file is taken
+//! whole, so that a Helm values file works unchanged. An empty file, or `values:` with nothing
+//! behind it, sets nothing.
+
+use base::{Diagnostic, Path, Segment, Span, Symbols};
+use data::{NodeId, Tree, Value};
+
+use crate::codes;
+use crate::tier::Tier;
+
+/// What kind of text a document was read from: what can be said in it differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Yaml,
+    /// JSON or TOML, which have no marks.
+    Plain,
+    /// `--set` on the command line.
+    CommandLine,
+}
+
+/// One file, or one `--set`, of one tier.
+#[derive(Debug)]
+pub struct Document {
+    pub tier: Tier,
+    pub tree: Tree,
+    pub kind: Kind,
+    /// Taken as a whole as overridable defaults (`--platform-defaults`).
+    pub defaults: bool,
+}
+
+/// Where a document's values are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// A map, and whether `--at` led to it.
+    Map(NodeId, bool),
+    /// It sets nothing; whether `--at` led there.
+    Nothing(bool),
+    /// There is no map; a finding says so.
+    Wrong,
+}
+
+/// Finds a document's values.
+pub(crate) fn values(
+    document: &Document,
+    at: Option<&Path>,
+    symbols: &Symbols,
+    findings: &mut Vec<Diagnostic>,
+) -> Found {
+    let tree = &document.tree;
+    let root = tree.root();
+    if document.kind == Kind::CommandLine {
+        return Found::Map(root, false);
+    }
+    if let Some(node) = at.and_then(|path| walk(tree, path, symbols)) {
+        return classify(tree, node, "what `--at` names", true, findings);
+    }
+    let fields = match tree.value(root) {
+        Value::Map(fields) => fields,
+        _ => return classify(tree, root, "a values file", false, findings),
+    };
+    let name = symbols.find("values");
+    let Some(field) = fields.iter().find(|field| Some(field.name) == name) else {
+        return Found::Map(root, false);
+    };
+    if let Some(sibling) = fields.iter().find(|other| Some(other.name) != name) {
+        findings.push(siblings(
+            fields.len() - 1,
+            symbols.name(sibling.name),
+            tree.key_span(sibling),
+            tree.key_span(field),
+        ));
+    }
+    classify(tree, field.value, "`values`", false, findings)
+}
+
+fn classify(
+    tree: &Tree,
+    node: NodeId,
+    what: &str,
+    by_path: bool,
+    findings: &mut Vec<Diagnostic>,
+) -> Found {
+    match tree.value(node) {
+        Value::Map(_) => Found::Map(node, by_path),
+        Value::Null => Found::Nothing(by_path),
+        other => {
+            let kind = crate::show::kind(other);
+            findings.push(
+                Diagnostic::error(codes::NOT_A_MAP, format!("{what} is {kind}, not a map"))
+                    .primary(tree.span(node), "a map of names to values is wanted here"),
+            );
+            Found::Wrong
+        }
+    }
+}
+
+fn siblings(count: usize, name: &str, sibling: Span, values: Span) -> Diagnostic {
+    let message = match count {
+        1 => format!("the key `{name}` beside `values` is not read"),
+        2 => format!("`{name}` and one more key beside `values` are not read"),
+        n => format!(
+            "`{name}` and {} more keys beside `values` are not read",
+            n - 1
+        ),
+    };
+    Diagnostic::warning(codes::VALUES_SIBLINGS, message)
+        .primary(sibling, "not read")
+        .secondary(values, "only what is in here counts")
+        .help("move it under `values`, or read the whole file with `--at ''`")
+}
+
+/// The node at a path, through maps and lists.
+pub fn walk(tree: &Tree, path: &Path, symbols: &Symbols) -> Option<NodeId> {
+    let mut at = tree.root();
+    for segment in &path.0 {
+        at = match (segment, tree.value(at)) {
+            (Segment::Key(name), _) => tree.get(at, symbols.find(name)?)?,
+            (Segment::Index(index), Value::List(items)) => *items.get(*index)?,
+            _ => return None,
+        };
+    }
+    Some(at)
+}
