@@ -1,7 +1,7 @@
 //! The effective values as text.
 
 use base::{Diagnostic, Span};
-use data::write::{self, Json, Writer, Yaml};
+use data::write::{self, Json, Toml, Writer, Yaml};
 use layers::EntryId;
 use values::{Context, Merged, codes, provenance};
 
@@ -32,8 +32,14 @@ pub fn values(
             writer.finish()
         }
         Format::Toml => {
-            let finding = Diagnostic::error(codes::CANNOT_WRITE, "TOML is not written yet");
-            return Err(Box::new(finding.help("write another format: `--out yaml`")));
+            let mut writer = Toml::new();
+            walk(&mut writer, merged, context, bare);
+            writer.finish().map_err(|unwritable| {
+                let (what, path) = (unwritable.what, unwritable.path.join("."));
+                let message = format!("TOML cannot hold {what} at `{path}`");
+                let finding = Diagnostic::error(codes::CANNOT_WRITE, message);
+                Box::new(finding.help("write another format: `--out yaml`"))
+            })?
         }
     })
 }
