@@ -20,12 +20,17 @@ pub(crate) struct Findings {
 impl Findings {
     /// The closure is called only when the finding is kept.
     pub(crate) fn add(&mut self, at: Span, make: impl FnOnce() -> Diagnostic) {
-        if self.kept.len() < LIMIT {
+        if self.has_room() {
             self.kept.push(make());
         } else {
             self.more += 1;
             self.first_left_out.get_or_insert(at);
         }
+    }
+
+    /// Whether a further finding would be kept.
+    pub(crate) fn has_room(&self) -> bool {
+        self.kept.len() < LIMIT
     }
 
     /// A key that one map holds twice.

@@ -10,14 +10,17 @@ use std::sync::Arc;
 use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use base::{Diagnostic, SourceId, Span, Symbols};
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 
-use crate::codes;
 use crate::findings::{Findings, shorten};
 use crate::number::{self, Number};
 use crate::tree::{NodeId, Tree, TreeBuilder};
+use crate::{MAX_DEPTH, codes};
 
-/// Keys of more parts than this are refused before they are read: each part is a table in a table.
-const LONGEST_KEY: usize = crate::MAX_DEPTH;
+/// In a text larger than this only the first syntax error is looked for: the parser keeps every
+/// error it finds, and a large text that is no TOML at all has millions.
+const LARGE: usize = 4 << 20;
 
 pub(crate) fn parse(
     source: SourceId,
@@ -25,20 +28,21 @@ pub(crate) fn parse(
     symbols: &mut Symbols,
     findings: &mut Findings,
 ) -> Vec<Tree> {
-    // The crate skips a byte-order mark but counts its bytes.
-    if let Some(at) = deep_key(text) {
-        findings.too_deep(Span::new(source, at..at + 1));
-        return Vec::new();
-    }
-    let (table, errors) = DeTable::parse_recoverable(text);
-    let mut places: Vec<usize> = Vec::new();
+    let (table, errors) = if text.len() <= LARGE {
+        DeTable::parse_recoverable(text)
+    } else {
+        match DeTable::parse(text) {
+            Ok(table) => (table, Vec::new()),
+            Err(error) => (Spanned::new(0..0, DeTable::new()), vec![error]),
+        }
+    };
+    let mut places: HashSet<usize, FxBuildHasher> = HashSet::default();
     for error in &errors {
         let range = error.span().unwrap_or(0..0);
         // One slip makes several errors at one place; the first says it best.
-        if places.contains(&range.start) {
+        if !places.insert(range.start) {
             continue;
         }
-        places.push(range.start);
         if error.message().to_lowercase().contains("duplicate key") {
             duplicate_key(source, text, table.get_ref(), range, findings);
         } else {
@@ -51,6 +55,7 @@ pub(crate) fn parse(
         builder: TreeBuilder::new(source, Arc::clone(text)),
         symbols,
         findings,
+        depth: 0,
     };
     let whole = Span::new(source, table.span());
     let root = loader.table(table.get_ref(), whole);
@@ -86,9 +91,12 @@ fn duplicate_key(
 ) {
     let written = text.get(again.clone()).unwrap_or("");
     let name = written.trim_matches(['"', '\'']);
-    let mut before = Vec::new();
-    keys_named(table, name, again.start, &mut before);
-    before.sort_by_key(|range| range.start);
+    // Looking it up costs a walk, which is only worth it for findings that are shown.
+    let before = if findings.has_room() {
+        keys_named(table, name, again.start)
+    } else {
+        Vec::new()
+    };
     let first = before.last().filter(|first| {
         let between = text.get(first.end..again.start).unwrap_or("");
         let same_table = !between
@@ -113,39 +121,26 @@ fn duplicate_key(
     }
 }
 
-/// The places of all keys of a name before some place. Tables are nested as deep as the parser and
-/// [`deep_key`] let them.
-fn keys_named(table: &DeTable<'_>, name: &str, limit: usize, places: &mut Vec<Range<usize>>) {
-    for (key, value) in table {
-        if key.get_ref() == name && key.span().start < limit {
-            places.push(key.span());
-        }
-        match value.get_ref() {
-            DeValue::Table(table) => keys_named(table, name, limit, places),
-            DeValue::Array(array) => {
-                for item in array {
-                    if let DeValue::Table(table) = item.get_ref() {
-                        keys_named(table, name, limit, places);
-                    }
-                }
+/// The places of all keys of a name before some place, without recursion.
+fn keys_named(table: &DeTable<'_>, name: &str, limit: usize) -> Vec<Range<usize>> {
+    let mut places = Vec::new();
+    let mut tables = vec![table];
+    while let Some(table) = tables.pop() {
+        for (key, value) in table {
+            if key.get_ref() == name && key.span().start < limit {
+                places.push(key.span());
             }
-            _ => {}
+            match value.get_ref() {
+                DeValue::Table(table) => tables.push(table),
+                DeValue::Array(array) => {
+                    tables.extend(array.iter().filter_map(|item| item.get_ref().as_table()));
+                }
+                _ => {}
+            }
         }
     }
-}
-
-/// Where a dotted key has more parts than tables may be nested. Dots inside strings count too:
-/// no line of honest data has a thousand of them before its `=`.
-fn deep_key(text: &str) -> Option<usize> {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        let key = line.split(['=', '#']).next().unwrap_or("");
-        if key.len() > LONGEST_KEY && key.bytes().filter(|&b| b == b'.').count() > LONGEST_KEY {
-            return Some(start);
-        }
-        start += line.len();
-    }
-    None
+    places.sort_by_key(|range| range.start);
+    places
 }
 
 struct Loader<'a> {
@@ -154,6 +149,8 @@ struct Loader<'a> {
     builder: TreeBuilder,
     symbols: &'a mut Symbols,
     findings: &'a mut Findings,
+    /// How many lists and maps are open. The parser bounds keys and brackets, not both together.
+    depth: usize,
 }
 
 impl Loader<'_> {
@@ -161,12 +158,14 @@ impl Loader<'_> {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
         let mut fields = Vec::with_capacity(entries.len());
+        self.depth += 1;
         for (key, value) in entries {
             let place = Span::new(self.source, key.span());
             let name = self.symbols.intern(key.get_ref());
             let value = self.value(value);
             fields.push(self.builder.field(place, name, value));
         }
+        self.depth -= 1;
         self.builder.map(span, &fields)
     }
 
@@ -202,8 +201,14 @@ impl Loader<'_> {
                 Some(written) if !written.is_empty() => self.builder.string_verbatim(span, span),
                 _ => self.builder.string(span, &date.to_string()),
             },
+            DeValue::Array(_) | DeValue::Table(_) if self.depth >= MAX_DEPTH => {
+                self.findings.too_deep(span);
+                self.builder.null(span)
+            }
             DeValue::Array(array) => {
+                self.depth += 1;
                 let items: Vec<NodeId> = array.iter().map(|item| self.value(item)).collect();
+                self.depth -= 1;
                 self.builder.list(span, &items)
             }
             DeValue::Table(table) => self.table(table, span),

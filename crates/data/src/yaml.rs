@@ -16,7 +16,7 @@ use base::{Diagnostic, SourceId, Span, Symbol, Symbols};
 use granit_parser::{Event, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
 
 use crate::duplicates::Duplicates;
-use crate::findings::Findings;
+use crate::findings::{Findings, shorten};
 use crate::tree::{Field, NodeId, Tree, TreeBuilder};
 use crate::{MAX_ALIAS_NODES, MAX_DEPTH, Options, Reading, codes};
 
@@ -154,6 +154,7 @@ impl Loader<'_> {
             Event::Alias(id) => self.alias(id, places.node),
             Event::UnresolvedAlias(name) => {
                 let span = places.node;
+                let name = shorten(&name);
                 self.findings.add(span, || {
                     Diagnostic::error(
                         codes::UNKNOWN_ANCHOR,

@@ -281,6 +281,8 @@ fn nesting_without_end() {
         .map(|i| format!("{}a:\n", " ".repeat(i)))
         .collect();
     let lists = "- ".repeat(deep);
+    let part = format!("{} = {{", vec!["a"; 79].join("."));
+    let tables = format!("{}{}", part.repeat(79), "}".repeat(79));
     check(&[
         ("lists, open", Json, &"[".repeat(deep), "too-deep 1:1001"),
         (
@@ -306,6 +308,7 @@ fn nesting_without_end() {
             &format!("{dots} = 1"),
             "too-deep 1:1",
         ),
+        ("dots in keys in tables", Toml, &tables, "too-deep 1:2035"),
         (
             "dots in a header",
             Toml,
