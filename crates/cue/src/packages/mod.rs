@@ -25,17 +25,21 @@ mod call;
 mod crypto;
 mod encoding;
 mod float_text;
+mod glob;
 mod html;
 mod kinds;
 mod list;
 mod math;
 mod member;
+mod net;
+mod path;
 mod quote;
 mod regexp;
 mod strconv;
 mod strings;
 mod structs;
 mod text;
+mod time;
 mod uuid;
 mod value;
 
@@ -69,11 +73,14 @@ pub fn packages() -> &'static [&'static Package] {
         &list::PACKAGE,
         &math::PACKAGE,
         &bits::PACKAGE,
+        &net::PACKAGE,
+        &path::PACKAGE,
         &regexp::PACKAGE,
         &strconv::PACKAGE,
         &strings::PACKAGE,
         &structs::PACKAGE,
         &text::TABWRITER,
+        &time::PACKAGE,
         &uuid::PACKAGE,
     ]
 }
