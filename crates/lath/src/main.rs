@@ -3,6 +3,7 @@
 //! One folder a surface; each reads the world, calls a pure crate and prints what came back.
 //! Exit status: 0 fine, 1 findings, 2 usage or a file that cannot be opened.
 
+mod cue;
 mod report;
 mod values;
 
@@ -23,6 +24,9 @@ struct Cli {
 enum Command {
     /// Merge, check and explain module, platform and user values
     Values(values::Values),
+    /// Evaluate, check and format CUE
+    #[command(subcommand)]
+    Cue(cue::Command),
     /// Print a completion script for a shell
     ///
     /// Example: lath completions bash > /etc/bash_completion.d/lath
@@ -32,6 +36,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Values(values) => values::run(&values),
+        Command::Cue(command) => cue::run(command),
         Command::Completions { shell } => completions(shell),
     }
 }

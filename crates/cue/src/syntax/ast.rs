@@ -20,8 +20,8 @@
 //! A label is an expression too; [`File::label`] tells what kind of label it is.
 //!
 //! **Depth.** Brackets, unary operators and `a: b:` chains nest at most
-//! [`super::MAX_DEPTH`] deep, so recursion over the tree is bounded. Chains of binary operators
-//! and of selectors, indices and calls lean to the left and may be longer, up to
+//! [`super::MAX_DEPTH`] deep, and with selectors, indices and calls twice that, so recursion over
+//! the tree is bounded. Chains of binary operators lean to the left and may be longer, up to
 //! [`super::MAX_CHAIN`]: walk the left side with a loop, or use [`File::operands`].
 //!
 //! A tree may also be made by a program ([`super::build`]); its nodes have no place in a text

@@ -23,10 +23,11 @@ mod file;
 
 use attach::Attach;
 
-/// How deep brackets, unary operators and `a: b:` chains may nest.
+/// How deep brackets, unary operators and `a: b:` chains may nest. Chains of selectors, indices
+/// and calls may make an expression twice as tall.
 pub const MAX_DEPTH: usize = 1_000;
 
-/// How long a chain of binary operators, or of selectors, indices and calls, may be.
+/// How long a chain of binary operators may be.
 pub const MAX_CHAIN: usize = 10_000;
 
 /// A file as far as it could be read, with everything that is wrong with it.
@@ -64,6 +65,8 @@ struct Parser<'s> {
     scanner: Scanner<'s>,
     symbols: &'s mut Symbols,
     file: File,
+    /// A token has been read.
+    started: bool,
     /// The current token.
     tok: Token,
     pos: usize,
@@ -78,6 +81,8 @@ struct Parser<'s> {
     /// Where error recovery stopped last, and how often it stopped there.
     sync: (usize, u32),
     depth: usize,
+    /// The height of the tallest expression read since it was last cleared.
+    height: usize,
 }
 
 impl<'s> Parser<'s> {
@@ -86,6 +91,7 @@ impl<'s> Parser<'s> {
             scanner: Scanner::new(text, Errors::new(source, text)),
             symbols,
             file: File::new(source, Arc::clone(text)),
+            started: false,
             tok: Token::Illegal,
             pos: 0,
             end: 0,
@@ -95,6 +101,7 @@ impl<'s> Parser<'s> {
             attach: Attach::new(),
             sync: (0, 0),
             depth: 0,
+            height: 0,
         };
         parser.next();
         parser
@@ -251,7 +258,9 @@ impl<'s> Parser<'s> {
             return bad(self);
         }
         self.depth += 1;
+        let sibling = std::mem::take(&mut self.height);
         let result = run(self);
+        self.height = sibling.max(self.height + 1);
         self.depth -= 1;
         result
     }

@@ -149,7 +149,9 @@ impl Parser<'_> {
         if let Some(lead) = self.attach.lead.take() {
             self.attach.add(lead);
         }
-        let previous = self.pos;
+        // There is no token before the first one: it is as if it stood on a line before.
+        let previous = self.started.then_some(self.pos);
+        self.started = true;
         self.last_end = self.end.max(self.pos);
         self.advance();
         self.attach.top().seen += 1;
@@ -164,12 +166,17 @@ impl Parser<'_> {
         between.iter().filter(|&&byte| byte == b'\n').count()
     }
 
-    fn comments(&mut self, previous: usize) {
+    fn lines_since(&self, previous: Option<usize>) -> usize {
+        let lines = self.lines_between(previous.unwrap_or(0), self.pos);
+        lines + usize::from(previous.is_none())
+    }
+
+    fn comments(&mut self, previous: Option<usize>) {
         let mut group = None;
         let mut before = previous;
-        let mut here = self.pos;
+        let mut here = Some(self.pos);
         let mut last = None;
-        if self.lines_between(previous, here) == 0 {
+        if self.lines_since(previous) == 0 {
             let (mut found, end) = self.group(previous, 0);
             found.line = self.lines_between(end, self.pos) > 0;
             group = Some(found);
@@ -180,7 +187,7 @@ impl Parser<'_> {
             }
             let (found, end) = self.group(before, 1);
             before = here;
-            here = self.pos;
+            here = Some(self.pos);
             group = Some(found);
             last = Some(end);
         }
@@ -198,8 +205,8 @@ impl Parser<'_> {
 
     /// Takes comments as long as no more than `apart` lines are between them. Also returns where
     /// the last of them begins.
-    fn group(&mut self, previous: usize, apart: usize) -> (Group, usize) {
-        let gap = match self.lines_between(previous, self.pos) {
+    fn group(&mut self, previous: Option<usize>, apart: usize) -> (Group, usize) {
+        let gap = match self.lines_since(previous) {
             0 => Gap::Blank,
             1 => Gap::Newline,
             _ => Gap::Section,

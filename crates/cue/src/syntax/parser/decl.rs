@@ -106,7 +106,9 @@ impl Parser<'_> {
     /// A field, an embedding, a comprehension or a `let`.
     fn field(&mut self) -> DeclId {
         self.open();
+        let sibling = std::mem::take(&mut self.height);
         let decl = self.field_body();
+        self.height = self.height.max(sibling);
         self.close(NodeRef::Decl(decl));
         decl
     }
@@ -191,6 +193,7 @@ impl Parser<'_> {
         };
         self.depth = depth;
         let attributes = self.attributes();
+        self.height += opened.len();
         let decl = self.nest(opened, value, attributes);
         self.decl_comma();
         decl
@@ -335,11 +338,19 @@ impl Parser<'_> {
         }
         self.next();
         match self.tok {
-            Token::Ident => Some(FieldAlias {
-                label: None,
-                field: Some(self.ident()),
-                parens: false,
-            }),
+            Token::Ident => {
+                let name = self.ident();
+                if self.symbols.name(name.symbol) == "_" {
+                    let message = "single postfix alias \"_\" field cannot be the blank identifier";
+                    let at = self.file.expr_span(name.expr).range();
+                    self.report(SYNTAX, at, message);
+                }
+                Some(FieldAlias {
+                    label: None,
+                    field: Some(name),
+                    parens: false,
+                })
+            }
             Token::LParen => {
                 self.next();
                 if self.tok != Token::Ident {

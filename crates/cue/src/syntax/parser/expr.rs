@@ -1,6 +1,6 @@
 //! Expressions: operands, what follows them, operators by precedence, interpolation.
 
-use super::{MAX_CHAIN, Parser};
+use super::{MAX_CHAIN, MAX_DEPTH, Parser};
 use crate::syntax::ast::Member;
 use crate::syntax::ast::{
     BinaryOp, Expr, ExprId, List, LiteralKind, NodeRef, Pos, PostfixOp, UnaryOp,
@@ -201,7 +201,6 @@ impl Parser<'_> {
     /// Selectors, indices, slices, calls and `...` behind an operand.
     fn postfix(&mut self, operand: ExprId) -> ExprId {
         let mut expr = operand;
-        let mut chain = 0;
         loop {
             expr = match self.tok {
                 Token::Period => self.selector(expr),
@@ -210,9 +209,9 @@ impl Parser<'_> {
                 Token::Ellipsis => self.opened(expr),
                 _ => return expr,
             };
-            chain += 1;
-            if chain > MAX_CHAIN {
-                self.too_deep(MAX_CHAIN);
+            self.height += 1;
+            if self.height > MAX_DEPTH {
+                self.too_deep(MAX_DEPTH);
                 return expr;
             }
         }

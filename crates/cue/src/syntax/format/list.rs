@@ -1,0 +1,124 @@
+//! Elements of lists and arguments of calls.
+
+use super::{Formatter, Space};
+use crate::syntax::ast::{Expr, ExprId, List, NodeRef, Pos};
+use crate::syntax::comments::Group;
+
+impl<'a> Formatter<'a> {
+    pub(super) fn arguments(&mut self, arguments: List<ExprId>, depth: usize) {
+        self.before(None);
+        for argument in self.file.list(arguments) {
+            self.before(Some(NodeRef::Expr(argument)));
+            self.raw(argument, 0, depth);
+            self.wish(Space::COMMA | Space::BLANK);
+            self.after();
+        }
+        self.after();
+    }
+
+    /// The elements of a list. Where the source leaves out a comma between two of them, line
+    /// breaks separate all of them.
+    pub(super) fn elements(&mut self, list: ExprId, elements: List<ExprId>) {
+        let bare = self.omits_commas(list, elements);
+        self.before(None);
+        for (at, element) in self.file.list(elements).enumerate() {
+            if at > 0 && bare {
+                self.wish(Space::SEPARATOR);
+            }
+            self.before(Some(NodeRef::Expr(element)));
+            // Comments behind the element are printed behind its comma.
+            let start = self.start(element);
+            let mut behind = Vec::new();
+            if start.is_parsed() {
+                behind = self.comments_after(element, start);
+                self.current.groups.clear();
+                self.current.next = 0;
+            }
+            match self.file.expr(element) {
+                Expr::Comprehension { .. } => self.comprehension(element),
+                Expr::Ellipsis { of } => {
+                    self.at_node(start);
+                    self.token("...");
+                    if let Some(of) = of
+                        && !self.is_top(of)
+                    {
+                        let at = self.start(of);
+                        if at.is_parsed() {
+                            behind.extend(self.comments_after(of, at));
+                        }
+                        self.raw(of, 0, 1);
+                    }
+                }
+                Expr::Alias { name, expr, equal } => {
+                    self.expr(name.expr);
+                    self.at(equal);
+                    self.token("=");
+                    self.expr(expr);
+                }
+                _ => self.raw(element, 0, 1),
+            }
+            if !bare {
+                self.wish(Space::COMMA | Space::BLANK);
+            }
+            if start.is_parsed() {
+                self.current.groups = behind;
+                self.current.next = 0;
+            }
+            self.after();
+        }
+        self.after();
+    }
+
+    fn comments_after(&self, expr: ExprId, start: Pos) -> Vec<&'a Group> {
+        let groups = self.file.comments.of(NodeRef::Expr(expr)).iter();
+        let behind = |group: &&Group| {
+            let first = group.comments.first();
+            first.is_some_and(|text| Some(text.start) > start.offset())
+        };
+        groups.filter(behind).collect()
+    }
+
+    fn omits_commas(&self, list: ExprId, elements: List<ExprId>) -> bool {
+        if elements.is_empty() || !self.start(list).is_parsed() {
+            return false;
+        }
+        let node = |id| NodeRef::Expr(id);
+        let mut previous: Option<ExprId> = None;
+        for element in self.file.list(elements) {
+            if let Some(previous) = previous {
+                let gap = (self.file.end(node(previous)), self.start(element));
+                if !self.has_comma(gap.0, gap.1) {
+                    return true;
+                }
+            }
+            previous = Some(element);
+        }
+        match previous {
+            Some(only) if elements.len() == 1 => {
+                let gap = (self.file.end(node(only)), self.closing(node(list)));
+                !self.has_comma(gap.0, gap.1)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether there is a comma in the text between two nodes, comments aside.
+    fn has_comma(&self, from: Pos, to: Pos) -> bool {
+        let (Some(from), Some(to)) = (from.offset(), to.offset()) else {
+            return true;
+        };
+        let between = self.file.text.get(from as usize..to as usize);
+        let mut lines = between.unwrap_or("").lines();
+        lines.any(|line| {
+            let code = line.split("//").next().unwrap_or("");
+            code.contains(',')
+        })
+    }
+
+    pub(super) fn is_top(&self, expr: ExprId) -> bool {
+        match self.file.expr(expr) {
+            Expr::Ident(symbol) => self.symbols.name(symbol) == "_",
+            _ => false,
+        }
+    }
+}
