@@ -38,3 +38,48 @@ impl Tree {
         a.iter().zip(&b).all(|(a, b)| pairwise(a, b))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use base::{SourceId, Symbols};
+
+    use crate::{Format, Options, Reading, Tree};
+
+    fn tree(symbols: &mut Symbols, yaml: &str) -> Tree {
+        let reading = Reading::Reference;
+        let options = Options { reading };
+        let mut parsed = crate::parse(Format::Yaml, SourceId(0), yaml.into(), symbols, &options);
+        parsed.documents.pop().expect("one document")
+    }
+
+    #[test]
+    fn order_of_keys_does_not_count_and_order_of_items_does() {
+        let mut symbols = Symbols::new();
+        for (a, b, equal) in [
+            (
+                "{a: 1, b: {c: x, d: [1]}}",
+                "{b: {d: [1], c: x}, a: 1}",
+                true,
+            ),
+            ("{a: 1, b: 2}", "{b: 1, a: 2}", false),
+            ("{a: 1}", "{a: 1, b: 2}", false),
+            ("{a: 1}", "{b: 1}", false),
+            ("[1, 2]", "[2, 1]", false),
+            ("[1.50, x]", "[1.5, 'x']", true),
+            ("3", "3.0", false),
+            ("3", "'3'", false),
+            ("!!binary eA==", "'eA=='", false),
+            ("!default 1", "1", true),
+            ("{}", "[]", false),
+            ("null", "~", true),
+            ("{a: 1, a: 2, b: 0}", "{b: 0, a: 1, a: 2}", true),
+        ] {
+            let (a_tree, b_tree) = (tree(&mut symbols, a), tree(&mut symbols, b));
+            assert_eq!(
+                a_tree.equal(a_tree.root(), &b_tree, b_tree.root()),
+                equal,
+                "{a} and {b}"
+            );
+        }
+    }
+}

@@ -36,7 +36,7 @@ pub trait Writer {
 }
 
 /// Writes a node of a tree with everything in it.
-pub fn node(writer: &mut impl Writer, tree: &Tree, id: NodeId, symbols: &Symbols) {
+pub fn node<W: Writer + ?Sized>(writer: &mut W, tree: &Tree, id: NodeId, symbols: &Symbols) {
     match tree.value(id) {
         Value::Null => writer.null(),
         Value::Bool(value) => writer.bool(value),

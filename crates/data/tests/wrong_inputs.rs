@@ -374,6 +374,12 @@ fn bombs_and_giants() {
             "yaml-syntax 1:4",
         ),
         (
+            "no TOML at all",
+            Toml,
+            &"=\n".repeat(3 << 20),
+            "toml-syntax 1:1",
+        ),
+        (
             "spaces",
             Json,
             &" ".repeat(1_000_000),
