@@ -8,7 +8,11 @@ pub type Pin = (String, u32, String);
 /// The marks of the input files.
 pub fn wanted(files: &[(String, String)]) -> BTreeSet<Pin> {
     let mut pins = BTreeSet::new();
-    for (name, body) in files {
+    // Excerpts in a transcript repeat the marks.
+    let inputs = files
+        .iter()
+        .filter(|(name, _)| !matches!(name.as_str(), "session" | "right"));
+    for (name, body) in inputs {
         for (number, line) in (1..).zip(body.lines()) {
             let marks = ["#~ ", "//~ ", ";~ "];
             let found = marks.iter().find_map(|mark| line.split_once(mark));

@@ -22,7 +22,8 @@ pub struct Loaded {
     pub failures: Vec<Failure>,
     /// Every file and directory that was looked at.
     pub watched: Vec<String>,
-    stdin: bool,
+    /// Whether standard input was read.
+    pub stdin: bool,
 }
 
 /// One stack of those that were read.

@@ -189,13 +189,12 @@ fn options(common: &Common) -> Options {
 
 /// Runs once, or again and again when `--watch` is given.
 fn watched(common: &Common, mut run: impl FnMut(&mut Loaded) -> Outcome) -> ExitCode {
-    let stdin = common.layers.0.iter().any(|layer| layer.value == "-");
-    if common.watch && stdin {
-        return report::failed("standard input `-` cannot be watched");
-    }
     loop {
         let mut loaded = Loaded::default();
         let outcome = run(&mut loaded);
+        if common.watch && loaded.stdin {
+            return report::failed("standard input `-` cannot be watched");
+        }
         let before = load::stamps(&loaded.watched);
         let code = finish(&loaded, outcome, common.report);
         if !common.watch {
