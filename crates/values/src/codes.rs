@@ -5,21 +5,21 @@ use base::Code;
 /// An end user's value against a platform operator's fixed value.
 pub const LOCKED_VALUE: Code = Code("locked-value");
 /// `!default` in a module: module values are concrete.
-pub const DEFAULT_IN_MODULE: Code = Code("default-in-module");
+pub const MODULE_DEFAULT: Code = Code("module-default");
 /// `!default` where it changes nothing: in an end user's file, or inside a list.
-pub const DEFAULT_WITHOUT_EFFECT: Code = Code("default-without-effect");
+pub const USELESS_DEFAULT: Code = Code("useless-default");
 /// A file, or what lies at its values path, that is no map.
-pub const NOT_A_MAP: Code = Code("not-a-map");
+pub const WRONG_SHAPE: Code = Code("wrong-shape");
 /// A file of several documents.
-pub const SEVERAL_DOCUMENTS: Code = Code("several-documents");
+pub const EXTRA_DOCUMENT: Code = Code("extra-document");
 /// A path that nothing has: `--at`, `--path`.
-pub const NO_SUCH_PATH: Code = Code("no-such-path");
+pub const UNKNOWN_PATH: Code = Code("unknown-path");
 /// Keys beside `values`, which are not read.
-pub const VALUES_SIBLINGS: Code = Code("values-siblings");
+pub const UNREAD_KEY: Code = Code("unread-key");
 /// A layer in CUE.
-pub const CUE_NOT_READ: Code = Code("cue-not-read");
+pub const CUE_LAYER: Code = Code("cue-layer");
 /// A `--set` that cannot be read.
-pub const BAD_SET: Code = Code("bad-set");
+pub const SET_SYNTAX: Code = Code("set-syntax");
 /// A schema that cannot be used.
 pub const BAD_SCHEMA: Code = Code("bad-schema");
 /// A value of another type than the schema's.
@@ -31,4 +31,4 @@ pub const MISSING_FIELD: Code = Code("missing-field");
 /// A value that the schema does not admit, though its type is right.
 pub const UNMET_CONSTRAINT: Code = Code("unmet-constraint");
 /// A result that the wanted output format cannot hold.
-pub const CANNOT_WRITE: Code = Code("cannot-write");
+pub const UNWRITABLE_VALUE: Code = Code("unwritable-value");

@@ -54,49 +54,54 @@ pub(crate) fn values(
         return Found::Map(root, false);
     }
     if let Some(node) = at.and_then(|path| walk(tree, path, symbols)) {
-        return classify(tree, node, "what `--at` names", true, findings);
+        return classify(document, node, "what `--at` names", true, findings);
     }
     let fields = match tree.value(root) {
         Value::Map(fields) => fields,
-        _ => return classify(tree, root, "a values file", false, findings),
+        _ => return classify(document, root, "a values file", false, findings),
     };
     let name = symbols.find("values");
     let Some(field) = fields.iter().find(|field| Some(field.name) == name) else {
         return Found::Map(root, false);
     };
     if let Some(sibling) = fields.iter().find(|other| Some(other.name) != name) {
-        findings.push(siblings(
-            fields.len() - 1,
-            symbols.name(sibling.name),
-            tree.key_span(sibling),
-            tree.key_span(field),
-        ));
+        let name = symbols.name(sibling.name);
+        let (sibling, values) = (tree.key_span(sibling), tree.key_span(field));
+        let finding = siblings(fields.len() - 1, name, sibling);
+        let finding = finding.role(document.tier.role());
+        findings.push(
+            finding
+                .secondary(values, "only what is in here counts")
+                .help("move it under `values`, or read the whole file with `--at ''`"),
+        );
     }
-    classify(tree, field.value, "`values`", false, findings)
+    classify(document, field.value, "`values`", false, findings)
 }
 
 fn classify(
-    tree: &Tree,
+    document: &Document,
     node: NodeId,
     what: &str,
     by_path: bool,
     findings: &mut Vec<Diagnostic>,
 ) -> Found {
+    let tree = &document.tree;
     match tree.value(node) {
         Value::Map(_) => Found::Map(node, by_path),
         Value::Null => Found::Nothing(by_path),
         other => {
             let kind = crate::show::kind(other);
             findings.push(
-                Diagnostic::error(codes::NOT_A_MAP, format!("{what} is {kind}, not a map"))
-                    .primary(tree.span(node), "a map of names to values is wanted here"),
+                Diagnostic::error(codes::WRONG_SHAPE, format!("{what} is {kind}, not a map"))
+                    .primary(tree.span(node), "a map of names to values is wanted here")
+                    .role(document.tier.role()),
             );
             Found::Wrong
         }
     }
 }
 
-fn siblings(count: usize, name: &str, sibling: Span, values: Span) -> Diagnostic {
+fn siblings(count: usize, name: &str, sibling: Span) -> Diagnostic {
     let message = match count {
         1 => format!("the key `{name}` beside `values` is not read"),
         2 => format!("`{name}` and one more key beside `values` are not read"),
@@ -105,10 +110,7 @@ fn siblings(count: usize, name: &str, sibling: Span, values: Span) -> Diagnostic
             n - 1
         ),
     };
-    Diagnostic::warning(codes::VALUES_SIBLINGS, message)
-        .primary(sibling, "not read")
-        .secondary(values, "only what is in here counts")
-        .help("move it under `values`, or read the whole file with `--at ''`")
+    Diagnostic::warning(codes::UNREAD_KEY, message).primary(sibling, "not read")
 }
 
 /// The node at a path, through maps and lists.

@@ -56,11 +56,20 @@ fn finding(
             "drop `--set {}`, or ask your platform team for another value",
             sources.get(my_span.source).text()
         ),
-        _ => format!(
-            "remove line {} of {}, or ask your platform team for another value",
-            sources.place(my_span).line,
-            sources.get(my_span.source).name()
-        ),
+        _ => {
+            let key = merged.key(conflict.entry, offender);
+            let first = sources.place(key.unwrap_or(my_span)).line;
+            let source = sources.get(my_span.source);
+            let last = source.place(my_span.end.saturating_sub(1)).line;
+            let lines = match last > first {
+                true => format!("lines {first} to {last}"),
+                false => format!("line {first}"),
+            };
+            format!(
+                "remove {lines} of {}, or ask your platform team for another value",
+                source.name()
+            )
+        }
     };
     let file = sources.get(their_span.source).name();
     let platform = match theirs.document.kind {

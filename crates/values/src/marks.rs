@@ -75,26 +75,25 @@ impl Walk<'_> {
         let tier = self.document.tier;
         let finding = match tier {
             Tier::Module => Diagnostic::error(
-                codes::DEFAULT_IN_MODULE,
+                codes::MODULE_DEFAULT,
                 format!("`{path}` is marked as a default in a module"),
             )
             .primary(span, "module values are concrete")
             .help("remove `!default`: what a module sets can be changed by every tier above it"),
             _ if self.in_list => Diagnostic::warning(
-                codes::DEFAULT_WITHOUT_EFFECT,
+                codes::USELESS_DEFAULT,
                 format!("`!default` has no effect inside the list at `{path}`"),
             )
             .primary(span, "a list is replaced whole")
             .help("mark the list itself"),
             Tier::User => Diagnostic::warning(
-                codes::DEFAULT_WITHOUT_EFFECT,
+                codes::USELESS_DEFAULT,
                 format!("`!default` has no effect on `{path}` in an end user's values"),
             )
             .primary(span, "nobody above can override it")
             .help("remove `!default`"),
             Tier::Platform => return,
         };
-        let role = format!("{} (tier {})", tier.person(), tier.number());
-        self.findings.push(finding.role(role));
+        self.findings.push(finding.role(tier.role()));
     }
 }

@@ -1,7 +1,7 @@
 //! The documents of all tiers, merged: values, chains, and all findings.
 
-use base::{Diagnostic, LayerId, Path, Sources, Symbols};
-use data::{NodeId, Tree};
+use base::{Diagnostic, LayerId, Path, Sources, Span, Symbols};
+use data::{NodeId, Tree, Value};
 use layers::{Authority, EntryId, Layer, Link, Resolution, Stack};
 
 use crate::codes;
@@ -43,7 +43,7 @@ impl Part<'_> {
             _ => "file",
         };
         match self.ordinal {
-            (_, 0 | 1) => format!("{person} (tier {number})"),
+            (_, 0 | 1) => tier.role(),
             (at, of) => format!("{person} (tier {number}, {word} {at} of {of})"),
         }
     }
@@ -97,6 +97,19 @@ impl<'a> Merged<'a> {
         }
     }
 
+    /// Where the name of a contribution to an entry is written.
+    pub fn key(&self, entry: EntryId, link: Link) -> Option<Span> {
+        let parent = self.resolution.parent(entry)?;
+        let mut chain = self.resolution.chain(parent).iter();
+        let above = chain.find(|above| above.layer == link.layer)?;
+        let tree = self.tree(link.layer);
+        let Value::Map(fields) = tree.value(above.node) else {
+            return None;
+        };
+        let field = fields.iter().find(|field| field.value == link.node)?;
+        Some(tree.key_span(field))
+    }
+
     /// Whether an end user may not change what stands at an entry.
     pub fn is_locked(&self, entry: EntryId) -> bool {
         let standing = self.resolution.standing(entry);
@@ -146,7 +159,7 @@ pub fn merge<'a>(
     if let (false, Some(at)) = (by_path, &options.at) {
         let message = format!("no file has the path `{at}` that `--at` names");
         findings.push(
-            Diagnostic::error(codes::NO_SUCH_PATH, message)
+            Diagnostic::error(codes::UNKNOWN_PATH, message)
                 .help("give the path at which a file holds its values, as in `--at spec.values`"),
         );
     }

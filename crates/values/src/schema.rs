@@ -45,8 +45,7 @@ impl Schema {
                     Some(_) => span,
                     None => span.at_start(),
                 };
-                let message = words::first_line(&error.to_string());
-                Err(bad(format!("the schema cannot be used: {message}"), span))
+                Err(bad(words::unusable(&error), span))
             }
         }
     }

@@ -21,7 +21,7 @@ pub fn parse(
     let wrong = |message: String| {
         let span = Span::new(source, 0..text.len());
         vec![
-            Diagnostic::error(codes::BAD_SET, message)
+            Diagnostic::error(codes::SET_SYNTAX, message)
                 .primary(span, "")
                 .help("write it as `--set resources.limits.cpu=2`"),
         ]
@@ -89,7 +89,7 @@ fn yaml(
         _ if parsed.has_errors() => Err(parsed.findings),
         _ => {
             let span = Span::new(source, offset..offset + value.len());
-            let finding = Diagnostic::error(codes::BAD_SET, "`--set` takes one YAML value")
+            let finding = Diagnostic::error(codes::SET_SYNTAX, "`--set` takes one YAML value")
                 .primary(span, "")
                 .help("use `--set-string` to set a text as it is");
             Err(vec![finding])

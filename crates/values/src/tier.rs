@@ -37,6 +37,11 @@ impl Tier {
         }
     }
 
+    /// Who speaks, with the tier's number: `end user (tier 3)`.
+    pub fn role(self) -> String {
+        format!("{} (tier {})", self.person(), self.number())
+    }
+
     /// The tier's number, from one.
     pub fn number(self) -> u16 {
         match self {

@@ -19,7 +19,11 @@ pub fn print(findings: &mut Vec<Diagnostic>, sources: &Sources) {
         .map(|finding| block(finding, sources))
         .collect();
     // Standard error may be closed; there is nobody left to tell.
-    let _ = io::stderr().lock().write_all(blocks.join("\n").as_bytes());
+    let mut text = blocks.join("\n");
+    if !findings.is_empty() && !text.is_empty() {
+        text.push('\n');
+    }
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 fn block(finding: &Diagnostic, sources: &Sources) -> String {

@@ -199,7 +199,7 @@ impl Loaded {
             Format::Toml => data::Format::Toml,
             Format::Cue => {
                 self.findings.push(
-                    Diagnostic::error(codes::CUE_NOT_READ, "CUE layers are not read yet")
+                    Diagnostic::error(codes::CUE_LAYER, "CUE layers are not read yet")
                         .primary(start, "")
                         .help("give YAML, JSON or TOML; in YAML `!default` marks what users may change"),
                 );
@@ -221,7 +221,7 @@ impl Loaded {
         });
         if let Some(second) = documents.next() {
             self.findings.push(
-                Diagnostic::error(codes::SEVERAL_DOCUMENTS, "a values file holds one document")
+                Diagnostic::error(codes::EXTRA_DOCUMENT, "a values file holds one document")
                     .primary(second.span(second.root()).at_start(), "a second document")
                     .help("put each document into a file of its own"),
             );

@@ -37,7 +37,7 @@ pub fn values(
             writer.finish().map_err(|unwritable| {
                 let (what, path) = (unwritable.what, unwritable.path.join("."));
                 let message = format!("TOML cannot hold {what} at `{path}`");
-                let finding = Diagnostic::error(codes::CANNOT_WRITE, message);
+                let finding = Diagnostic::error(codes::UNWRITABLE_VALUE, message);
                 Box::new(finding.help("write another format: `--out yaml`"))
             })?
         }

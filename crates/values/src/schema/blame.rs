@@ -284,7 +284,7 @@ impl<'m> Maker<'_, 'm> {
             tree,
             node: link.node,
             link,
-            key: self.key(entry, link),
+            key: self.merged.key(entry, link),
             is_map: matches!(tree.value(link.node), Value::Map(_)),
         })
     }
@@ -296,22 +296,6 @@ impl<'m> Maker<'_, 'm> {
             .rev()
             .find(|link| link.outcome == Outcome::Stands)
             .copied()
-    }
-
-    /// Where a contribution's name is written.
-    fn key(&self, entry: EntryId, link: Link) -> Option<Span> {
-        let resolution = &self.merged.resolution;
-        let parent = resolution.parent(entry)?;
-        let above = resolution
-            .chain(parent)
-            .iter()
-            .find(|above| above.layer == link.layer)?;
-        let tree = self.merged.tree(link.layer);
-        let Value::Map(fields) = tree.value(above.node) else {
-            return None;
-        };
-        let field = fields.iter().find(|field| field.value == link.node)?;
-        Some(tree.key_span(field))
     }
 }
 

@@ -2,6 +2,8 @@
 
 use base::Symbols;
 use data::{NodeId, Tree, Value};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ReferencingError, ValidationError};
 
 use crate::show;
 
@@ -72,6 +74,31 @@ fn alternatives(tree: &Tree, node: NodeId, symbols: &Symbols) -> String {
             show::shorten(words.collect::<Vec<_>>().join(" | "), show::SHORT)
         }
         _ => String::new(),
+    }
+}
+
+/// Why a schema cannot be used.
+pub fn unusable(error: &ValidationError<'_>) -> String {
+    if let ValidationErrorKind::Referencing(ReferencingError::Unretrievable { uri, .. }) =
+        error.kind()
+    {
+        return format!("the schema refers to `{uri}`, and other files are not read");
+    }
+    let place: Vec<String> = error
+        .instance_path()
+        .iter()
+        .map(|segment| segment.to_string())
+        .collect();
+    match place.is_empty() {
+        true => format!(
+            "the schema cannot be used: {}",
+            first_line(&error.to_string())
+        ),
+        false => {
+            let value = show::shorten(error.instance().to_string(), show::SHORT);
+            let place = place.join(".");
+            format!("the schema says {value} at `{place}`, which JSON Schema does not allow")
+        }
     }
 }
 

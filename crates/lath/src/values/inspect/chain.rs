@@ -20,7 +20,7 @@ pub fn find(
     for segment in &path.0 {
         let missing = |help: String| {
             let message = format!("no tier sets `{path}`");
-            let finding = Diagnostic::error(codes::NO_SUCH_PATH, message);
+            let finding = Diagnostic::error(codes::UNKNOWN_PATH, message);
             Box::new(if help.is_empty() {
                 finding
             } else {
