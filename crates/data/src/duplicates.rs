@@ -56,6 +56,10 @@ impl Duplicates {
                 *seen = (self.map, index);
             }
         }
+        // `fields` holds the enclosing maps' fields too: walking it for nothing would be quadratic.
+        if repeated.is_empty() {
+            return;
+        }
         let mut repeated = repeated.into_iter().peekable();
         let mut index = 0usize;
         fields.retain(|_| {
