@@ -4,6 +4,7 @@
 //! The crate reads no file, clock or environment: files come in as texts, results go out as
 //! values. It knows ranks (the layer a conjunct came from) but no tiers, tenants or policies.
 
+pub mod load;
 pub mod number;
 pub mod packages;
 pub mod regex;

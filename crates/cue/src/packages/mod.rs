@@ -44,6 +44,7 @@ mod uuid;
 mod value;
 
 pub use call::{Args, Error};
+pub(crate) use encoding::decode_base64;
 pub use kinds::Kinds;
 pub use member::{Body, Constant, Function, Member, Package, Param, Special};
 pub use value::{Opaque, Value};

@@ -33,6 +33,7 @@ use base::{SourceId, Span, Symbol};
 
 use super::comments::Comments;
 
+mod inject;
 mod label;
 mod list;
 mod pos;

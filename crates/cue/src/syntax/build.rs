@@ -202,6 +202,14 @@ impl Builder {
         self.push(Expr::Struct { decls, braces })
     }
 
+    /// The declarations of a struct that was built here; none if it is no struct.
+    pub fn fields_of(&self, expr: ExprId) -> Option<Vec<DeclId>> {
+        match self.file.expr(expr) {
+            Expr::Struct { decls, .. } => Some(self.file.list(decls).collect()),
+            _ => None,
+        }
+    }
+
     pub fn list_lit(&mut self, elements: &[ExprId]) -> ExprId {
         let elements = self.list(elements);
         self.push(Expr::List { elements })

@@ -72,7 +72,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 }
 
 /// The bytes, or the place of the first wrong character. Line breaks are skipped.
-pub(super) fn decode(text: &str) -> Result<Vec<u8>, usize> {
+pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let mut bits = 0u32;
     let mut count = 0;

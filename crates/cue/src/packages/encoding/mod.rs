@@ -10,6 +10,7 @@ mod toml;
 mod yaml;
 
 pub(super) use base64::PACKAGE as BASE64;
+pub(crate) use base64::decode as decode_base64;
 pub(super) use csv::PACKAGE as CSV;
 pub(super) use hex::PACKAGE as HEX;
 pub(super) use json::PACKAGE as JSON;

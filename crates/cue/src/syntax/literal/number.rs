@@ -66,6 +66,9 @@ pub fn parse_number(text: &str) -> Result<Number, String> {
     };
     let float = fraction.is_some() || exponent.is_some();
     let mut out = digits(whole)?;
+    if !out.is_empty() && !out.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(format!("illegal number start {text:?}"));
+    }
     if out.is_empty() {
         match fraction {
             Some(fraction) if !fraction.is_empty() => out.push('0'),
