@@ -81,6 +81,7 @@ pub fn packages() -> &'static [&'static Package] {
         &strings::PACKAGE,
         &structs::PACKAGE,
         &text::TABWRITER,
+        &text::TEMPLATE,
         &time::PACKAGE,
         &uuid::PACKAGE,
     ]

@@ -2,6 +2,7 @@
 
 mod data;
 mod names;
+mod templates;
 mod values;
 
 use super::*;
