@@ -4,6 +4,7 @@
 //! Exit status: 0 fine, 1 findings, 2 usage or a file that cannot be opened.
 
 mod cue;
+mod host;
 mod report;
 mod values;
 
@@ -27,6 +28,9 @@ enum Command {
     /// Evaluate, check and format CUE
     #[command(subcommand)]
     Cue(cue::Command),
+    /// Shared Quadlet and systemd definitions, layered per host
+    #[command(subcommand)]
+    Host(host::Command),
     /// Print a completion script for a shell
     ///
     /// Example: lath completions bash > /etc/bash_completion.d/lath
@@ -37,6 +41,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Values(values) => values::run(&values),
         Command::Cue(command) => cue::run(command),
+        Command::Host(command) => host::run(&command),
         Command::Completions { shell } => completions(shell),
     }
 }
