@@ -215,7 +215,7 @@ impl Selection<'_> {
         let mut units = self.artifacts(findings);
         let mut names = relations::Names::default();
         for unit in &mut units {
-            names.add(self.repository, unit, findings);
+            names.add(self.repository, unit, self.options.podman, findings);
         }
         units.extend(self.without_file(&units, &names));
         self.unmatched(&units, findings);
@@ -426,7 +426,7 @@ fn defines(definitions: &Definitions, directory: &str) -> bool {
             let all = dropin::directories(name, Version::NEWEST);
             all.iter().any(|known| known == directory)
         };
-        let generated = default_service(&artifact.name);
+        let generated = default_service(&artifact.name, Version::NEWEST);
         reaches(&artifact.name) || generated.as_ref().is_some_and(reaches)
     })
 }

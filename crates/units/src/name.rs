@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::version::Version;
+
 /// Whose rules hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Flavour {
@@ -142,6 +144,10 @@ pub struct UnitName {
     pub instance: Option<String>,
 }
 
+/// The first release of Podman that generates templates from all kinds of templates; earlier ones put
+/// their suffix behind the `@`.
+const TEMPLATES_SINCE: Version = Version::new(5, 7);
+
 /// The longest name systemd takes, extension included.
 const LONGEST: usize = 255;
 
@@ -189,7 +195,7 @@ impl UnitName {
 
     /// The service that stands for this unit when nothing says otherwise: what a Quadlet generates,
     /// with its extension; `None` for a unit that is no service and generates none.
-    pub fn service(&self) -> Option<String> {
+    pub fn service(&self, podman: Version) -> Option<String> {
         let suffix = self.kind.service_suffix();
         let UnitName {
             prefix, instance, ..
@@ -199,6 +205,7 @@ impl UnitName {
             // `a@.volume` becomes `a-volume@.service`, but `a@i.volume` becomes `a@i-volume.service`.
             _ => Some(match instance.as_deref() {
                 None => format!("{prefix}{suffix}.service"),
+                Some("") if podman < TEMPLATES_SINCE => format!("{prefix}@{suffix}.service"),
                 Some("") => format!("{prefix}{suffix}@.service"),
                 Some(instance) => format!("{prefix}@{instance}{suffix}.service"),
             }),
@@ -249,8 +256,12 @@ mod tests {
         ] {
             let name = UnitName::parse(file).unwrap();
             assert_eq!(name.to_string(), file);
-            assert_eq!(name.service().as_deref(), service, "{file}");
+            assert_eq!(name.service(Version::NEWEST).as_deref(), service, "{file}");
         }
+        let old = UnitName::parse("a@.volume")
+            .unwrap()
+            .service(Version::new(5, 4));
+        assert_eq!(old.as_deref(), Some("a@-volume.service"));
         assert_eq!(UnitName::parse("a.conf"), None);
         assert_eq!(UnitName::parse(".container"), None);
         assert_eq!(UnitName::parse("container"), None);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::{Diagnostic, Span};
 use units::references::{self, Reference};
-use units::{Flavour, Kind, UnitName};
+use units::{Flavour, Kind, UnitName, Version};
 
 use crate::artifact::Unit;
 use crate::catalog::span;
@@ -14,10 +14,11 @@ use crate::graph::Graph;
 use crate::repository::Repository;
 
 /// The service a Quadlet generates unless it says otherwise.
-pub(crate) fn default_service(name: &UnitName) -> Option<UnitName> {
-    (name.kind.flavour() == Flavour::Quadlet)
-        .then(|| name.service().and_then(|service| UnitName::parse(&service)))
-        .flatten()
+pub(crate) fn default_service(name: &UnitName, podman: Version) -> Option<UnitName> {
+    match name.kind.flavour() {
+        Flavour::Quadlet => UnitName::parse(&name.service(podman)?),
+        Flavour::Systemd => None,
+    }
 }
 
 struct Owner {
@@ -41,6 +42,7 @@ impl Names {
         &mut self,
         repository: &Repository,
         unit: &mut Unit,
+        podman: Version,
         findings: &mut Vec<Diagnostic>,
     ) {
         let file = unit.name.to_string();
@@ -59,7 +61,7 @@ impl Names {
                         place = line.origin.span;
                         said.map_or("", |(value, _)| value).to_owned() + ".service"
                     }
-                    (None, _) => unit.name.service().unwrap_or_default(),
+                    (None, _) => unit.name.service(podman).unwrap_or_default(),
                 };
                 // Specifiers are systemd's to resolve.
                 let valid = UnitName::parse(&name).is_some_and(|name| name.is_valid());
