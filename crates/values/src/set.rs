@@ -120,3 +120,47 @@ fn copy(from: &Tree, node: NodeId, to: &mut TreeBuilder) -> NodeId {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Sources;
+
+    fn read(text: &str, as_string: bool) -> Result<String, String> {
+        let mut sources = Sources::new();
+        let source = sources.add("<command line>", text);
+        let text = sources.get(source).text().clone();
+        let mut symbols = Symbols::new();
+        match parse(source, &text, as_string, &mut symbols) {
+            Ok(tree) => Ok(crate::show::whole(&tree, tree.root(), &symbols)),
+            Err(findings) => Err(findings.iter().map(|f| f.message.clone()).collect()),
+        }
+    }
+
+    #[test]
+    fn values_are_yaml_and_strings_are_strings() {
+        for (text, as_string, want) in [
+            ("a=1", false, "{a: 1}"),
+            ("a=1", true, "{a: \"1\"}"),
+            ("a.b=[x, 2]", false, "{a: {b: [\"x\", 2]}}"),
+            ("a=", false, "{a: \"\"}"),
+            ("a=b=c", false, "{a: \"b=c\"}"),
+            ("\"a=b\"=null", false, "{\"a=b\": null}"),
+            ("image=nginx:1.25", false, "{image: \"nginx:1.25\"}"),
+        ] {
+            assert_eq!(read(text, as_string).as_deref(), Ok(want), "{text}");
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_the_argument() {
+        let mut sources = Sources::new();
+        let source = sources.add("<command line>", "a.b={c: 5}");
+        let text = sources.get(source).text().clone();
+        let mut symbols = Symbols::new();
+        let tree = parse(source, &text, false, &mut symbols).expect("a value");
+        let path = Path::parse("a.b.c").expect("a path");
+        let node = crate::document::walk(&tree, &path, &symbols).expect("a node");
+        assert_eq!(sources.text(tree.span(node)), "5");
+    }
+}

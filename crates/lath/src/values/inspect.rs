@@ -4,6 +4,7 @@ mod chain;
 mod filter;
 
 use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
 
 use base::{Diagnostic, Path, Span};
 use clap::ValueEnum;
@@ -76,13 +77,15 @@ pub fn listing(
     })
 }
 
+/// One line a leaf. Long values are cut on a terminal only: what is piped can be searched.
 fn lines(merged: &Merged<'_>, leaves: &[Leaf<'_>], context: Context<'_>) -> String {
+    let cut = io::stdout().is_terminal();
     let rows: Vec<Vec<String>> = leaves
         .iter()
         .map(|leaf| {
             vec![
                 merged.path(leaf.entry, context.symbols).to_string(),
-                value(leaf, context),
+                value(leaf, cut, context),
                 leaf.tier.word().to_owned(),
                 output::place(leaf.span(), context),
                 remark(merged, leaf, context),
@@ -93,8 +96,11 @@ fn lines(merged: &Merged<'_>, leaves: &[Leaf<'_>], context: Context<'_>) -> Stri
 }
 
 /// The value in one line; `*` before a platform's overridable default.
-fn value(leaf: &Leaf<'_>, context: Context<'_>) -> String {
-    let value = show::short(leaf.tree, leaf.node, context.symbols);
+fn value(leaf: &Leaf<'_>, cut: bool, context: Context<'_>) -> String {
+    let value = match cut {
+        true => show::short(leaf.tree, leaf.node, context.symbols),
+        false => show::whole(leaf.tree, leaf.node, context.symbols),
+    };
     match leaf.tier == Tier::Platform && leaf.status == Status::Default {
         true => format!("*{value}"),
         false => value,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path as FilePath;
+use std::time::SystemTime;
 
 use base::{Diagnostic, SourceId, Sources, Span, Symbols};
 use data::{Tree, TreeBuilder};
@@ -20,8 +21,8 @@ pub struct Loaded {
     pub findings: Vec<Diagnostic>,
     /// What the world refused: said as it is, exit status 2.
     pub failures: Vec<Failure>,
-    /// Every file and directory that was looked at.
-    pub watched: Vec<String>,
+    /// Every file and directory that was looked at, as it was then.
+    watched: Vec<(String, Stamp)>,
     /// Whether standard input was read.
     pub stdin: bool,
 }
@@ -46,7 +47,7 @@ impl Loaded {
         let mut format = read::format_of(module).or(common.format);
         let mut name = read::module_name(module);
         if FilePath::new(module).is_dir() {
-            self.watched.push(module.to_owned());
+            self.watch(module);
             name = read::directory_name(module);
             match read::module_files(module) {
                 Ok(found) => {
@@ -70,6 +71,15 @@ impl Loaded {
             format: format.unwrap_or(Format::Yaml),
             name,
         }
+    }
+
+    /// Whether a file or directory is no longer what it was when it was read.
+    pub fn is_stale(&self) -> bool {
+        self.watched.iter().any(|(name, then)| stamp(name) != *then)
+    }
+
+    fn watch(&mut self, name: &str) {
+        self.watched.push((name.to_owned(), stamp(name)));
     }
 
     fn layers(&mut self, common: &Common) {
@@ -101,7 +111,7 @@ impl Loaded {
                 self.file(&layer.value, tier, defaults, common);
                 continue;
             }
-            self.watched.push(layer.value.clone());
+            self.watch(&layer.value);
             match read::overlay_files(&layer.value) {
                 Ok(files) => {
                     for file in files {
@@ -166,7 +176,7 @@ impl Loaded {
             }
             ("<stdin>", read::standard_input())
         } else {
-            self.watched.push(name.to_owned());
+            self.watch(name);
             (name, read::file(name))
         };
         let Some(format) = read::format_of(name).or(format) else {
@@ -231,11 +241,10 @@ impl Loaded {
     }
 }
 
-/// When each watched file was last changed.
-pub fn stamps(watched: &[String]) -> Vec<Option<(std::time::SystemTime, u64)>> {
-    let stamp = |name: &String| {
-        let meta = fs::metadata(name).ok()?;
-        Some((meta.modified().ok()?, meta.len()))
-    };
-    watched.iter().map(stamp).collect()
+/// When a file was last changed, and its size; nothing where there is no file.
+type Stamp = Option<(SystemTime, u64)>;
+
+fn stamp(name: &str) -> Stamp {
+    let meta = fs::metadata(name).ok()?;
+    Some((meta.modified().ok()?, meta.len()))
 }

@@ -11,6 +11,7 @@ mod document;
 mod inspect;
 mod load;
 mod output;
+mod progress;
 mod read;
 
 use std::io::{self, Write};
@@ -24,6 +25,7 @@ use values::{Context, Merged, Options, codes};
 use crate::report;
 use args::{Common, Format, Report};
 use load::{Loaded, Stack};
+use progress::Progress;
 
 #[derive(Args)]
 pub struct Values {
@@ -191,16 +193,17 @@ fn options(common: &Common) -> Options {
 fn watched(common: &Common, mut run: impl FnMut(&mut Loaded) -> Outcome) -> ExitCode {
     loop {
         let mut loaded = Loaded::default();
+        let progress = Progress::start("reading and merging");
         let outcome = run(&mut loaded);
+        drop(progress);
         if common.watch && loaded.stdin {
             return report::failed("standard input `-` cannot be watched");
         }
-        let before = load::stamps(&loaded.watched);
         let code = finish(&loaded, outcome, common.report);
         if !common.watch {
             return code;
         }
-        while load::stamps(&loaded.watched) == before {
+        while !loaded.is_stale() {
             std::thread::sleep(Duration::from_millis(200));
         }
     }
