@@ -106,8 +106,12 @@ impl<'a> Merged<'a> {
         let Value::Map(fields) = tree.value(above.node) else {
             return None;
         };
-        let field = fields.iter().find(|field| field.value == link.node)?;
-        Some(tree.key_span(field))
+        // Values are numbered in the order of their fields, unless aliases are at work.
+        let field = match fields.binary_search_by_key(&link.node, |field| field.value) {
+            Ok(at) => fields.get(at),
+            Err(_) => fields.iter().find(|field| field.value == link.node),
+        };
+        Some(tree.key_span(field?))
     }
 
     /// Whether an end user may not change what stands at an entry.

@@ -18,6 +18,9 @@ use crate::codes;
 use crate::diff::up_to;
 use crate::merge::{Context, Merged};
 
+/// How many findings are listed before the rest is only mentioned.
+const MOST_FINDINGS: usize = 1_000;
+
 /// A schema, ready to check values, with the places of its parts.
 #[derive(Debug)]
 pub struct Schema {
@@ -53,6 +56,7 @@ impl Schema {
     /// Checks the values after each tier. Every breach is reported once, at the tier that made it.
     pub fn check(&self, merged: &Merged<'_>, context: Context<'_>, findings: &mut Vec<Diagnostic>) {
         let mut known = BTreeSet::new();
+        let mut room = MOST_FINDINGS;
         let last = merged.tiers.last().copied();
         for &tier in &merged.tiers {
             let is_last = Some(tier) == last;
@@ -65,11 +69,23 @@ impl Schema {
             for error in self.validator.iter_errors(&instance) {
                 for breach in blame::breaches(self, now, tier, &error, context) {
                     if (is_last || !breach.waits) && known.insert(breach.key) {
+                        if room == 0 {
+                            findings.push(self.more());
+                            return;
+                        }
+                        room -= 1;
                         findings.push(breach.finding);
                     }
                 }
             }
         }
+    }
+
+    fn more(&self) -> Diagnostic {
+        let message =
+            format!("more than {MOST_FINDINGS} findings of the schema; the rest is not shown");
+        Diagnostic::error(data::codes::MORE_FINDINGS, message)
+            .primary(self.tree.span(self.tree.root()).at_start(), "")
     }
 
     /// What the schema says of a path, in CUE's words, and where.
