@@ -201,6 +201,24 @@ impl Sources {
         }
     }
 
+    /// Covers the text under a span with letters, byte by byte, so that no excerpt can show it.
+    /// White space stays, and with it every line and column.
+    pub fn cover(&mut self, span: Span) {
+        let Some(source) = self.all.get_mut(span.source.0 as usize) else {
+            return;
+        };
+        let mut bytes = source.text.as_bytes().to_vec();
+        for byte in bytes.get_mut(span.range()).unwrap_or_default() {
+            if !byte.is_ascii_whitespace() {
+                *byte = b'x';
+            }
+        }
+        // A span that cuts a character in two would leave no text; then nothing stays readable.
+        source.text = String::from_utf8(bytes)
+            .unwrap_or_else(|error| "x".repeat(error.as_bytes().len()))
+            .into();
+    }
+
     pub fn get(&self, id: SourceId) -> &Source {
         self.all
             .get(id.0 as usize)
@@ -264,6 +282,14 @@ mod tests {
         assert_eq!(finding.code, INVALID_UTF8);
         assert_eq!(sources.locate(finding.labels[0].span), "x:1:3");
         assert!(sources.get(id).text().starts_with("ab"));
+    }
+
+    #[test]
+    fn what_is_covered_cannot_be_read_and_nothing_moves() {
+        let mut sources = Sources::new();
+        let id = sources.add("a", "k: é secret\nb: 1\n");
+        sources.cover(Span::new(id, 3..12));
+        assert_eq!(&**sources.get(id).text(), "k: xx xxxxxx\nb: 1\n");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! One folder a surface; each reads the world, calls a pure crate and prints what came back.
 //! Exit status: 0 fine, 1 findings, 2 usage or a file that cannot be opened.
 
+mod app;
+mod columns;
 mod cue;
 mod host;
 mod report;
@@ -31,6 +33,8 @@ enum Command {
     /// Shared Quadlet and systemd definitions, layered per host
     #[command(subcommand)]
     Host(host::Command),
+    /// Resolve, explain and check the overlays of installed apps
+    App(app::App),
     /// Print a completion script for a shell
     ///
     /// Example: lath completions bash > /etc/bash_completion.d/lath
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
         Command::Values(values) => values::run(&values),
         Command::Cue(command) => cue::run(command),
         Command::Host(command) => host::run(&command),
+        Command::App(app) => app::run(&app),
         Command::Completions { shell } => completions(shell),
     }
 }

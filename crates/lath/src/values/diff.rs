@@ -9,7 +9,8 @@ use values::{Context, Merged, Tier, show};
 use super::args::{Common, LayerKind};
 use super::load::{Loaded, Stack};
 use super::read::Failure;
-use super::{Outcome, columns, inspect, options, output};
+use super::{Outcome, inspect, options, output};
+use crate::columns;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Out {

@@ -15,7 +15,8 @@ use values::provenance::{self, Leaf, Status};
 use values::{Context, Merged, Tier, show};
 
 use super::load::Stack;
-use super::{columns, output};
+use super::output;
+use crate::columns;
 pub use filter::Only;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -4,7 +4,6 @@
 //! stays empty where there are findings; findings go to standard error.
 
 mod args;
-mod columns;
 mod cue_text;
 mod diff;
 mod document;

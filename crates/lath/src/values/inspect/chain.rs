@@ -6,7 +6,8 @@ use layers::{EntryId, State};
 use values::provenance::{self, Leaf, Said, Status};
 use values::{Context, Merged, Schema, Tier, codes, show};
 
-use crate::values::{columns, output};
+use crate::columns;
+use crate::values::output;
 
 /// The entry at a path, or what to say where there is none.
 pub fn find(
