@@ -17,6 +17,7 @@ use crate::syntax::ast::{Expr, File};
 use crate::syntax::{literal, parse_file};
 
 mod data;
+mod embed;
 mod files;
 mod import_path;
 mod imports;
@@ -79,6 +80,8 @@ pub struct Loaded {
     pub instances: Vec<Instance>,
     /// What is imported, directly or not; an instance comes after those it imports.
     pub imported: Vec<Instance>,
+    /// Import paths as they are written, with the [`Instance::path`] of what they mean.
+    pub spellings: BTreeMap<String, String>,
     pub module: Option<Module>,
     pub errors: Vec<Diagnostic>,
 }
@@ -100,11 +103,13 @@ pub fn load(
         parsed: BTreeMap::new(),
         imported: Vec::new(),
         loading: Vec::new(),
+        spellings: BTreeMap::new(),
     };
     match loader.run() {
         Ok(instances) => Loaded {
             instances,
             imported: loader.imported,
+            spellings: loader.spellings,
             module: loader.module,
             errors: Vec::new(),
         },
@@ -132,6 +137,7 @@ struct Loader<'a> {
     imported: Vec<Instance>,
     /// Imports that are being loaded, to find cycles.
     loading: Vec<String>,
+    spellings: BTreeMap<String, String>,
 }
 
 /// A finding without a place.

@@ -28,6 +28,7 @@ impl Loader<'_> {
                 continue;
             }
             let identity = path.identity();
+            self.spellings.insert(text, identity.clone());
             if !instance.imports.contains(&identity) {
                 instance.imports.push(identity);
             }
@@ -100,7 +101,7 @@ impl Loader<'_> {
         let mut paths = Vec::new();
         let mut exists = false;
         for directory in directories {
-            if self.files.files(&directory).is_none() {
+            if self.files.files(&directory).is_none() || self.is_nested(&directory) {
                 continue;
             }
             exists = true;

@@ -60,19 +60,27 @@ impl Loader<'_> {
 
     /// A directory of another module cannot be imported as part of this one.
     fn check_nested(&self, directory: &str, argument: &str) -> Result<(), Failed> {
+        if self.is_nested(directory) {
+            return Err(plain(format!(
+                "cannot determine import path for {argument:?} (directory is in a nested module)"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether another module begins between this module's root and a directory.
+    pub(super) fn is_nested(&self, directory: &str) -> bool {
         let Some(module) = self.module.as_ref().filter(|module| module.is_named()) else {
-            return Ok(());
+            return false;
         };
         let mut at = directory.to_owned();
         while at != module.root && at != "/" {
             if self.files.read(&join(&at, "cue.mod/module.cue")).is_some() {
-                return Err(plain(format!(
-                    "cannot determine import path for {argument:?} (directory is in a nested module)"
-                )));
+                return true;
             }
             at = parent(&at).to_owned();
         }
-        Ok(())
+        false
     }
 
     /// Without a name given, the files of a directory must agree on one, unless one of them has
@@ -345,11 +353,19 @@ impl Loader<'_> {
         mut paths: Vec<String>,
     ) -> Result<(), Failed> {
         sort_paths(&mut paths);
+        let mut errors = Vec::new();
         for path in paths {
             let (file, _) = self.parse(&path)?;
-            instance.files.push(file);
+            match self.with_embedded(file, &path) {
+                Ok(file) => instance.files.push(file),
+                Err(failed) => errors.extend(failed),
+            }
         }
-        Ok(())
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
     }
 
     /// The import path of a directory of the module.

@@ -13,7 +13,7 @@ enum Token {
 const BAD: &str = "syntax error in pattern";
 
 /// Whether the whole name matches. `escapes` says that a backslash takes the next character literally.
-pub(super) fn matches(
+pub(crate) fn matches(
     pattern: &str,
     name: &str,
     separator: char,

@@ -45,6 +45,7 @@ mod value;
 
 pub use call::{Args, Error};
 pub(crate) use encoding::decode_base64;
+pub(crate) use glob::matches as glob_matches;
 pub use kinds::Kinds;
 pub use member::{Body, Constant, Function, Member, Package, Param, Special};
 pub use value::{Opaque, Value};

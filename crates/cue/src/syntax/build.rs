@@ -17,6 +17,7 @@ use super::comments::Group;
 use super::literal;
 
 mod copy;
+mod graft;
 
 /// Makes a [`File`], children before parents.
 #[derive(Debug)]
@@ -180,7 +181,10 @@ impl Builder {
     }
 
     pub fn bytes(&mut self, value: &[u8]) -> ExprId {
-        let text = literal::quote_bytes(value);
+        let text = match std::str::from_utf8(value) {
+            Ok(text) if text.contains('\n') => literal::quote_bytes_lines(text, 1),
+            _ => literal::quote_bytes(value),
+        };
         self.literal(LiteralKind::String, &text)
     }
 

@@ -6,7 +6,7 @@ mod quoted;
 
 pub use number::{Number, parse_number};
 pub use quote::{
-    is_identifier, label_needs_quotes, quote_bytes, quote_label, quote_lines, quote_string,
-    reindent,
+    is_identifier, label_needs_quotes, quote_bytes, quote_bytes_lines, quote_label, quote_lines,
+    quote_string, reindent,
 };
 pub use quoted::{Invalid, Quotes, unquote, unquote_string};

@@ -7,7 +7,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use base::{Sources, Symbols};
+use cue::load::{Encoding, ImportPath, Inputs};
 use cue::syntax::{self, Options};
+use similar::{ChangeTag, TextDiff};
 
 use super::plain;
 
@@ -42,6 +44,12 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::World(message)
+    }
+}
+
 pub fn run(arguments: &Arguments) -> ExitCode {
     match format_all(arguments) {
         Ok(changed) if changed && arguments.check => ExitCode::FAILURE,
@@ -64,8 +72,43 @@ fn format_all(arguments: &Arguments) -> Result<bool, Failure> {
 }
 
 fn inputs(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
-    let given = &arguments.inputs;
-    if arguments.files && given.iter().any(|input| input.contains("...")) {
+    if arguments.files {
+        return files(&arguments.inputs);
+    }
+    let mut inputs = Inputs::parse(&arguments.inputs)?;
+    if inputs == Inputs::default() {
+        inputs.packages.push(".".to_owned());
+    }
+    let mut found = Vec::new();
+    for package in &inputs.packages {
+        let path = ImportPath::parse(package).path;
+        let (directory, deep) = match path.strip_suffix("...") {
+            Some(directory) => (directory.trim_end_matches('/'), true),
+            None => (path.as_str(), false),
+        };
+        let directory = if directory.is_empty() { "." } else { directory };
+        if !Path::new(directory).is_dir() {
+            let message = format!("cannot find package {package:?}");
+            return Err(Failure::World(message));
+        }
+        let before = found.len();
+        below(Path::new(directory), deep, &mut found)?;
+        if found.len() == before && !deep {
+            return Err(Failure::World(format!("no CUE files in {directory}")));
+        }
+    }
+    // Data is left as it is.
+    let cue = inputs
+        .files
+        .iter()
+        .filter(|file| file.encoding == Encoding::Cue);
+    found.extend(cue.map(|file| PathBuf::from(&file.path)));
+    Ok(found)
+}
+
+/// With `--files`: files, and all CUE files below directories.
+fn files(given: &[String]) -> Result<Vec<PathBuf>, Failure> {
+    if given.iter().any(|input| input.contains("...")) {
         let message = "cannot use \"...\" in --files mode";
         return Err(Failure::World(message.to_owned()));
     }
@@ -73,28 +116,14 @@ fn inputs(arguments: &Arguments) -> Result<Vec<PathBuf>, Failure> {
     let given: &[String] = if given.is_empty() { &here } else { given };
     let mut found = Vec::new();
     for input in given {
-        if input == "-" {
-            found.push(PathBuf::from(input));
-            continue;
-        }
-        let (path, deep) = match input.strip_suffix("...") {
-            Some(path) => (path.trim_end_matches('/'), true),
-            None => (input.as_str(), arguments.files),
-        };
-        let path = if path.is_empty() { "." } else { path };
-        let path = match path.rsplit_once(':') {
-            Some((path, _)) if !Path::new(input).exists() => path,
-            _ => path,
-        };
-        let path = PathBuf::from(path);
+        let path = PathBuf::from(input);
         if path.is_dir() {
-            let before = found.len();
-            below(&path, deep, &mut found)?;
-            if found.len() == before && !deep {
-                return Err(Failure::World(format!("no CUE files in {input}")));
-            }
-        } else {
+            below(&path, true, &mut found)?;
+        } else if input == "-" || input.ends_with(".cue") {
             found.push(path);
+        } else if !path.exists() {
+            let message = format!("lstat {input}: no such file or directory");
+            return Err(Failure::World(message));
         }
     }
     Ok(found)
@@ -167,12 +196,34 @@ fn format_one(path: &Path, arguments: &Arguments) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// A unified diff, with line counts in every hunk's header.
 fn diff(name: &str, old: &str, new: &str) -> String {
-    let diff = similar::TextDiff::from_lines(old, new);
-    let mut unified = diff.unified_diff();
-    let body = unified
-        .context_radius(3)
-        .header(&format!("{name}.orig"), name)
-        .to_string();
-    format!("diff {name}.orig {name}\n{body}\n")
+    let diff = TextDiff::from_lines(old, new);
+    let mut out = format!("diff {name}.orig {name}\n--- {name}.orig\n+++ {name}\n");
+    for group in diff.grouped_ops(3) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else {
+            continue;
+        };
+        let side = |from: std::ops::Range<usize>, to: std::ops::Range<usize>| {
+            let count = to.end - from.start;
+            let start = from.start + usize::from(count > 0);
+            format!("{start},{count}")
+        };
+        let old = side(first.old_range(), last.old_range());
+        let new = side(first.new_range(), last.new_range());
+        out.push_str(&format!("@@ -{old} +{new} @@\n"));
+        for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
+            out.push_str(match change.tag() {
+                ChangeTag::Delete => "-",
+                ChangeTag::Insert => "+",
+                ChangeTag::Equal => " ",
+            });
+            out.push_str(change.value());
+            if !change.value().ends_with('\n') {
+                out.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    }
+    out.push('\n');
+    out
 }

@@ -64,7 +64,10 @@ fn place(span: Span, sources: &Sources) -> String {
 
 /// Columns count bytes here, as the reference does.
 fn line_and_byte_column(source: &Source, offset: u32) -> (u32, u32) {
-    let line = source.place(offset).line;
+    let text = source.text();
+    // The end of the text is on the last line that has any, even behind its line break.
+    let at_end = offset as usize >= text.len() && text.ends_with('\n');
+    let line = source.place(offset.saturating_sub(u32::from(at_end))).line;
     (line, offset.saturating_sub(source.line_start(line)) + 1)
 }
 

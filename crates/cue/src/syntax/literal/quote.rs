@@ -43,16 +43,26 @@ pub fn quote_string(text: &str) -> String {
 /// A string on several lines, each indented by `tabs`, closing quotes as well. Where the text
 /// contains three quotes, hashes around the literal keep them apart.
 pub fn quote_lines(text: &str, tabs: usize) -> String {
+    quote_lines_in(text, tabs, "\"\"\"")
+}
+
+/// Like [`quote_lines`], for bytes that are text.
+pub fn quote_bytes_lines(text: &str, tabs: usize) -> String {
+    quote_lines_in(text, tabs, "'''")
+}
+
+fn quote_lines_in(text: &str, tabs: usize, quotes: &str) -> String {
     let indent = "\t".repeat(tabs);
-    let hashes = "#".repeat(hashes_needed(text));
+    let hashes = "#".repeat(hashes_needed(text, quotes));
     let escaped = format!("\\{hashes}");
-    let mut out = format!("{hashes}\"\"\"\n");
+    let bytes = quotes.starts_with('\'');
+    let mut out = format!("{hashes}{quotes}\n");
     for line in text.split('\n') {
         if !line.is_empty() {
             out.push_str(&indent);
         }
         for c in line.chars() {
-            escape(&mut out, c, None, &escaped, false);
+            escape(&mut out, c, None, &escaped, bytes);
         }
         out.push('\n');
     }
@@ -60,17 +70,18 @@ pub fn quote_lines(text: &str, tabs: usize) -> String {
         out.pop();
     }
     out.push_str(&indent);
-    out.push_str("\"\"\"");
+    out.push_str(quotes);
     out.push_str(&hashes);
     out
 }
 
 /// More hashes than follow any three quotes of the text; none if there are no three.
-fn hashes_needed(text: &str) -> usize {
+fn hashes_needed(text: &str, quotes: &str) -> usize {
+    let mark = quotes.chars().next().unwrap_or('"');
     let mut needed = 0;
     let mut rest = text;
-    while let Some(at) = rest.find("\"\"\"") {
-        let after = rest.get(at..).unwrap_or("").trim_start_matches('"');
+    while let Some(at) = rest.find(quotes) {
+        let after = rest.get(at..).unwrap_or("").trim_start_matches(mark);
         let hashes = after.bytes().take_while(|&b| b == b'#').count();
         needed = needed.max(hashes + 1);
         rest = after;
