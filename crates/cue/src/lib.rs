@@ -4,8 +4,14 @@
 //! The crate reads no file, clock or environment: files come in as texts, results go out as
 //! values. It knows ranks (the layer a conjunct came from) but no tiers, tenants or policies.
 
+pub mod compile;
+pub mod eval;
+pub mod export;
 pub mod load;
 pub mod number;
 pub mod packages;
 pub mod regex;
+pub mod runtime;
 pub mod syntax;
+
+pub use runtime::{Runtime, Value};

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+mod evaluate;
 mod fmt;
 mod plain;
 
@@ -16,10 +17,18 @@ pub enum Command {
     ///
     /// Files are rewritten in place; `-` formats standard input.
     Fmt(fmt::Arguments),
+    /// Evaluate and print data
+    Export(evaluate::Arguments),
+    /// Evaluate and print CUE
+    Eval(evaluate::Arguments),
+    /// Check files, or data against a schema
+    Vet(evaluate::Arguments),
+    /// Print definitions
+    Def(evaluate::Arguments),
 }
 
 /// Deeply nested input needs a deep stack; pages that are not used cost nothing.
-const STACK: usize = 512 << 20;
+const STACK: usize = cue::runtime::STACK_BYTES;
 
 pub fn run(command: Command) -> ExitCode {
     let worker = std::thread::Builder::new()
@@ -36,5 +45,9 @@ pub fn run(command: Command) -> ExitCode {
 fn dispatch(command: Command) -> ExitCode {
     match command {
         Command::Fmt(arguments) => fmt::run(&arguments),
+        Command::Export(arguments) => evaluate::run(evaluate::Verb::Export, &arguments),
+        Command::Eval(arguments) => evaluate::run(evaluate::Verb::Eval, &arguments),
+        Command::Vet(arguments) => evaluate::run(evaluate::Verb::Vet, &arguments),
+        Command::Def(arguments) => evaluate::run(evaluate::Verb::Def, &arguments),
     }
 }

@@ -11,6 +11,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use base::{Diagnostic, Source, Sources, Span};
+use cue::eval::report::Reported;
 
 /// Prints findings on standard error, sorted, each only once.
 pub fn print(findings: &[Diagnostic], sources: &Sources) {
@@ -22,6 +23,22 @@ pub fn print(findings: &[Diagnostic], sources: &Sources) {
 /// A plain message without a place.
 pub fn say(message: &str) {
     let _ = writeln!(io::stderr().lock(), "{message}");
+}
+
+/// Prints the errors of an evaluation.
+pub fn print_reported(errors: &[Reported], sources: &Sources) {
+    let mut out = String::new();
+    for error in errors {
+        out.push_str(&error.text());
+        if !error.spans.is_empty() {
+            out.push(':');
+        }
+        out.push('\n');
+        for &span in &error.spans {
+            writeln!(out, "    {}", place(span, sources)).expect("a string takes everything");
+        }
+    }
+    let _ = io::stderr().lock().write_all(out.as_bytes());
 }
 
 fn render(findings: &[Diagnostic], sources: &Sources) -> String {

@@ -1,0 +1,437 @@
+//! Declarations: fields, lets, aliases, embeddings; and whole files.
+
+use base::{Span, Symbol};
+
+use crate::eval::ids::{DeclId, ExprId};
+use crate::eval::ir::{DeclKind, Expr, StructLit};
+use crate::eval::label::{Label, needs_quotes};
+use crate::eval::node::ArcType;
+use crate::syntax::ast::{self, Constraint, Decl};
+use crate::syntax::literal;
+
+use super::Compiler;
+use super::resolve::short;
+use super::scope::{LetState, Name, Scope};
+
+impl<'c> Compiler<'c> {
+    pub(super) fn declare_package_fields(&mut self, file: &ast::File) {
+        for id in file.list(file.decls) {
+            if let Decl::Field(field) = file.decl(id)
+                && let (ast::Label::Name { symbol, .. }, _) = file.label(field.label)
+            {
+                let name = self.name(symbol);
+                let label = self.label(&name);
+                self.package_fields.insert(label);
+            }
+        }
+    }
+
+    pub(super) fn compile_file(&mut self, file: &'c ast::File) -> ExprId {
+        self.file = Some(file);
+        let mut scope = Scope::frame(0);
+        for id in file.imports() {
+            let import = file.import(id);
+            let span = file.expr_span(import.path);
+            let text = match file.expr(import.path) {
+                ast::Expr::Literal { text, .. } => {
+                    literal::unquote_string(file.str(text)).unwrap_or_default()
+                }
+                _ => String::new(),
+            };
+            let name = match import.name {
+                Some(name) => name.symbol,
+                None => {
+                    let short = short(&text).to_owned();
+                    self.ctx.symbols.intern(&short)
+                }
+            };
+            let path = Label::string(&mut self.ctx.symbols, &text);
+            let span = match import.name {
+                Some(name) => file.expr_span(name.expr),
+                None => span,
+            };
+            let renamed = import
+                .name
+                .map(|n| self.name(n.symbol))
+                .filter(|n| n != short(&text));
+            let entry = Name::Import {
+                path,
+                span,
+                used: false,
+                text: match renamed {
+                    Some(name) => format!("\"{text}\" as {name}"),
+                    None => format!("\"{text}\""),
+                },
+            };
+            if scope.names.insert(name, entry).is_some() {
+                let name = self.name(name);
+                self.error(span, format!("{name} redeclared as imported package name"));
+            }
+        }
+        self.stack.push(scope);
+        let decls = file.list(file.decls).collect::<Vec<_>>();
+        let (lit, span) = self.decls(&decls);
+        let span = span.unwrap_or(Span::new(file.source, 0..0));
+        self.pop_scope();
+        let lit = StructLit { file: true, ..lit };
+        self.push(Expr::Struct(Box::new(lit)), span)
+    }
+
+    pub(super) fn pop_scope(&mut self) {
+        let Some(scope) = self.stack.pop() else {
+            return;
+        };
+        let mut unused: Vec<(Span, String)> = Vec::new();
+        for (&symbol, name) in &scope.names {
+            match name {
+                Name::FieldAlias {
+                    span, used: false, ..
+                }
+                | Name::Let {
+                    span, used: false, ..
+                }
+                | Name::ValueAlias {
+                    span, used: false, ..
+                } => unused.push((
+                    *span,
+                    format!("unreferenced alias or let clause {}", self.name(symbol)),
+                )),
+                Name::Import {
+                    span,
+                    used: false,
+                    text,
+                    ..
+                } => unused.push((*span, format!("imported and not used: {text}"))),
+                _ => {}
+            }
+        }
+        unused.sort_by_key(|(span, _)| span.start);
+        for (span, message) in unused {
+            self.error(span, message);
+        }
+    }
+
+    /// Compiles declarations in the scope on top of the stack.
+    pub(super) fn decls(&mut self, decls: &[ast::DeclId]) -> (StructLit, Option<Span>) {
+        let file = self.ast();
+        for &id in decls {
+            self.declare(id);
+        }
+        self.compile_alias_keys(decls);
+        let mut out: Vec<DeclId> = Vec::new();
+        let mut has_embed = false;
+        let mut first = None;
+        for &id in decls {
+            let span = file.decl_span(id);
+            if let Some(kind) = self.decl(id) {
+                first = first.or(Some(span));
+                has_embed |= matches!(kind, DeclKind::Embed(_));
+                let span = match kind {
+                    DeclKind::Embed(x) => self.ctx.ir.span(x).unwrap_or(span),
+                    _ => span,
+                };
+                out.push(self.ctx.ir.decl(kind, span));
+            }
+        }
+        let lit = StructLit {
+            decls: out,
+            file: false,
+            has_embed,
+            explicit_open: file.experiments.explicit_open,
+        };
+        (lit, first)
+    }
+
+    fn declare(&mut self, id: ast::DeclId) {
+        let file = self.ast();
+        match file.decl(id) {
+            Decl::Field(field) => {
+                let (label, alias) = file.label(field.label);
+                let static_label = self.static_label(label);
+                if let ast::Label::Name { symbol, .. } = label
+                    && let Some(label) = static_label
+                {
+                    self.insert(symbol, Name::Field(label), None);
+                }
+                let alias_name = alias.map(|a| (a, file.expr_span(field.label))).or_else(|| {
+                    let name = file.field_alias(field.alias?).field?;
+                    Some((name, file.expr_span(name.expr)))
+                });
+                if let Some((name, span)) = alias_name {
+                    let text = self.name(name.symbol);
+                    if text == "_" {
+                        return;
+                    }
+                    let entry = Name::FieldAlias {
+                        label: static_label,
+                        key: None,
+                        pattern: matches!(label, ast::Label::Pattern { .. }),
+                        span,
+                        used: false,
+                    };
+                    self.insert(name.symbol, entry, Some(span));
+                }
+            }
+            Decl::Let { name, value, .. } => {
+                let text = self.name(name.symbol);
+                self.ctx.let_serial += 1;
+                let label = Label::let_clause(&mut self.ctx.symbols, &text, self.ctx.let_serial);
+                let span = file.decl_span(id);
+                if text == "_" {
+                    let at = file.expr_span(name.expr);
+                    self.error(at, "cannot use _ as alias or let clause");
+                    return;
+                }
+                let entry = Name::Let {
+                    label,
+                    value,
+                    state: LetState::New,
+                    span,
+                    used: false,
+                };
+                self.insert(name.symbol, entry, Some(span));
+            }
+            _ => {}
+        }
+    }
+
+    fn insert(&mut self, symbol: Symbol, entry: Name, alias_at: Option<Span>) {
+        let Some(scope) = self.stack.last_mut() else {
+            return;
+        };
+        let known = scope.names.get(&symbol);
+        if let (Some(known), Some(span)) = (known, alias_at) {
+            let before = match known {
+                Name::FieldAlias { span, .. } | Name::Let { span, .. } => Some(*span),
+                _ => None,
+            };
+            if before.is_some() {
+                let name = self.name(symbol);
+                self.error(span, format!("alias \"{name}\" already declared"));
+                return;
+            }
+        }
+        // A field does not hide an alias of the same name in the same braces.
+        if matches!(entry, Name::Field(_))
+            && matches!(known, Some(Name::FieldAlias { .. } | Name::Let { .. }))
+        {
+            return;
+        }
+        scope.names.insert(symbol, entry);
+    }
+
+    /// Labels that are expressions: their aliases refer to the expression.
+    fn compile_alias_keys(&mut self, decls: &[ast::DeclId]) {
+        let file = self.ast();
+        for &id in decls {
+            let Decl::Field(field) = file.decl(id) else {
+                continue;
+            };
+            let (label, alias) = file.label(field.label);
+            let Some(name) = alias.or_else(|| field.alias.and_then(|a| file.field_alias(a).field))
+            else {
+                continue;
+            };
+            let expr = match label {
+                ast::Label::Interpolated { expr } | ast::Label::Dynamic { expr } => expr,
+                _ => continue,
+            };
+            let compiled = self.expr(expr);
+            if let Some(scope) = self.stack.last_mut()
+                && let Some(Name::FieldAlias { key, .. }) = scope.names.get_mut(&name.symbol)
+            {
+                *key = Some(compiled);
+            }
+        }
+    }
+
+    /// The label of a field that is not computed.
+    fn static_label(&mut self, label: ast::Label) -> Option<Label> {
+        let file = self.ast();
+        match label {
+            ast::Label::Name { symbol, .. } => {
+                let name = self.name(symbol);
+                if name == "_" {
+                    return None;
+                }
+                Some(self.label(&name))
+            }
+            ast::Label::String { expr } => match file.expr(expr) {
+                ast::Expr::Literal {
+                    kind: ast::LiteralKind::String,
+                    text,
+                } => match literal::unquote_string(file.str(text)) {
+                    Ok(name) => Some(Label::string(&mut self.ctx.symbols, &name)),
+                    Err(e) => {
+                        self.error(file.expr_span(expr), format!("invalid string label: {e}"));
+                        None
+                    }
+                },
+                ast::Expr::Literal { text, .. } => {
+                    let name = file.str(text).to_owned();
+                    Some(Label::string(&mut self.ctx.symbols, &name))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The label as paths of messages show it.
+    fn label_text(&self, label: ast::Label) -> String {
+        let file = self.ast();
+        match label {
+            ast::Label::Name { symbol, .. } => self.name(symbol),
+            ast::Label::String { expr } => match file.expr(expr) {
+                ast::Expr::Literal { text, .. } => {
+                    let raw = file.str(text);
+                    match literal::unquote_string(raw) {
+                        Ok(name) if !needs_quotes(&name) => name,
+                        _ => raw.to_owned(),
+                    }
+                }
+                _ => "<unknown>".to_owned(),
+            },
+            ast::Label::Pattern { .. } => "[]".to_owned(),
+            ast::Label::Interpolated { .. } => "?".to_owned(),
+            _ => "<unknown>".to_owned(),
+        }
+    }
+
+    fn decl(&mut self, id: ast::DeclId) -> Option<DeclKind> {
+        let file = self.ast();
+        let span = file.decl_span(id);
+        match file.decl(id) {
+            Decl::Field(field) => self.field(&field, span),
+            Decl::Embed(expr) => Some(DeclKind::Embed(self.embedding(expr))),
+            Decl::Let { name, .. } => {
+                let k = self.stack.len().checked_sub(1)?;
+                let entry = self.stack.get(k)?.names.get(&name.symbol)?.clone();
+                let Name::Let {
+                    label,
+                    value,
+                    state,
+                    ..
+                } = entry
+                else {
+                    return None;
+                };
+                let value = match state {
+                    LetState::Done { expr, .. } => expr,
+                    _ => self.compile_let(k, name.symbol, value),
+                };
+                let multi = match self.stack.get(k)?.names.get(&name.symbol) {
+                    Some(Name::Let {
+                        state: LetState::Done { multi, .. },
+                        ..
+                    }) => *multi,
+                    _ => false,
+                };
+                Some(DeclKind::Let {
+                    label,
+                    multi,
+                    value,
+                })
+            }
+            Decl::Ellipsis => Some(DeclKind::Ellipsis(None)),
+            Decl::Bad => {
+                self.error(span, "invalid declaration");
+                None
+            }
+            Decl::Attribute(_) | Decl::Package { .. } | Decl::Import { .. } => None,
+        }
+    }
+
+    fn embedding(&mut self, expr: ast::ExprId) -> ExprId {
+        self.element(expr, false)
+    }
+
+    fn field(&mut self, field: &ast::Field, span: Span) -> Option<DeclKind> {
+        let file = self.ast();
+        let (label, alias) = file.label(field.label);
+        let arc = match field.constraint {
+            None => ArcType::Member,
+            Some(Constraint::Optional) => ArcType::Optional,
+            Some(Constraint::Required) => ArcType::Required,
+        };
+        // Names that only the field's own value can see.
+        let mut inner = Scope::default();
+        let mut pattern_name = Label::NONE;
+        if let ast::Label::Pattern {
+            alias: Some(name), ..
+        } = label
+        {
+            let text = self.name(name.symbol);
+            pattern_name = self.label(&text);
+            inner
+                .names
+                .insert(name.symbol, Name::PatternLabel { name: pattern_name });
+        }
+        if let Some(name) = field.alias.and_then(|a| file.field_alias(a).label) {
+            let text = self.name(name.symbol);
+            if text != "_" {
+                let entry = self.label(&text);
+                inner
+                    .names
+                    .insert(name.symbol, Name::PatternLabel { name: entry });
+                if pattern_name == Label::NONE {
+                    pattern_name = entry;
+                }
+            }
+        }
+        let mut value = field.value;
+        if let ast::Expr::Alias { name, expr, .. } = file.expr(value) {
+            inner.names.insert(
+                name.symbol,
+                Name::ValueAlias {
+                    span: file.expr_span(value),
+                    used: false,
+                },
+            );
+            value = expr;
+        }
+        let text = self.label_text(label);
+        let saved = self.stack.last_mut().map(|s| s.path.replace(text));
+        self.stack.push(inner);
+        let compiled = self.expr(value);
+        self.pop_scope();
+        if let (Some(scope), Some(saved)) = (self.stack.last_mut(), saved) {
+            scope.path = saved;
+        }
+        let aliased = alias.is_some() || field.alias.is_some();
+        match label {
+            ast::Label::Name { .. } | ast::Label::String { .. } => {
+                let Some(label) = self.static_label(label) else {
+                    self.error(span, "cannot use _ as label");
+                    return None;
+                };
+                Some(DeclKind::Field {
+                    label,
+                    arc,
+                    value: compiled,
+                })
+            }
+            ast::Label::Pattern { expr, .. } => {
+                let filter = self.expr(expr);
+                Some(DeclKind::Pattern {
+                    filter,
+                    label: pattern_name,
+                    value: compiled,
+                })
+            }
+            ast::Label::Interpolated { expr } | ast::Label::Dynamic { expr } => {
+                let key = self.expr(expr);
+                Some(DeclKind::Dynamic {
+                    key,
+                    arc,
+                    value: compiled,
+                    aliased,
+                })
+            }
+            ast::Label::Bad => {
+                self.error(span, "invalid label");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Compiled programs: expressions in which every name is resolved.
+//!
+//! A reference is a number of frames to go up and a label to look up in the *vertex* of that frame,
+//! not in the literal it was found in. Expressions are immutable and shared; their identity (the id)
+//! matters to cycle detection, to the duplicate check of conjuncts and to the order of fields.
+
+use base::Span;
+
+use super::ids::{Arena, DeclId, ExprId, ValId};
+use super::kind::Kind;
+use super::label::Label;
+use super::node::ArcType;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Op {
+    And,
+    Or,
+    Not,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Match,
+    NotMatch,
+    BoolAnd,
+    BoolOr,
+    Add,
+    Sub,
+    Mul,
+    Quo,
+}
+
+impl Op {
+    pub fn text(self) -> &'static str {
+        match self {
+            Op::And => "&",
+            Op::Or => "|",
+            Op::Not => "!",
+            Op::Eq => "==",
+            Op::Ne => "!=",
+            Op::Lt => "<",
+            Op::Le => "<=",
+            Op::Gt => ">",
+            Op::Ge => ">=",
+            Op::Match => "=~",
+            Op::NotMatch => "!~",
+            Op::BoolAnd => "&&",
+            Op::BoolOr => "||",
+            Op::Add => "+",
+            Op::Sub => "-",
+            Op::Mul => "*",
+            Op::Quo => "/",
+        }
+    }
+}
+
+/// A disjunct and whether it carries the default mark.
+#[derive(Clone, Copy, Debug)]
+pub struct Disjunct {
+    pub expr: ExprId,
+    pub default: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Clause {
+    For {
+        key: Label,
+        value: Label,
+        /// The key is written, but as `_`.
+        blank: bool,
+        source: ExprId,
+        span: Span,
+    },
+    If {
+        condition: ExprId,
+        span: Span,
+    },
+    Let {
+        label: Label,
+        expr: ExprId,
+        span: Span,
+    },
+    Try {
+        label: Label,
+        expr: Option<ExprId>,
+        span: Span,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub struct Comprehension {
+    pub clauses: Vec<Clause>,
+    /// Always a struct literal.
+    pub value: ExprId,
+    /// The `else` of a comprehension that yields nothing.
+    pub fallback: Option<ExprId>,
+}
+
+#[derive(Clone, Debug)]
+pub struct StructLit {
+    pub decls: Vec<DeclId>,
+    /// The literal is a whole file.
+    pub file: bool,
+    pub has_embed: bool,
+    /// Written under `@experiment(explicitopen)`.
+    pub explicit_open: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Expr {
+    Value(ValId),
+    Struct(Box<StructLit>),
+    /// Elements may be comprehensions; the last may be an ellipsis.
+    List(Vec<ExprId>),
+    /// `...T` at the end of a list.
+    Ellipsis(Option<ExprId>),
+    Field {
+        up: u32,
+        label: Label,
+        optional: bool,
+    },
+    /// The vertex of a frame itself (`a: X={…}`).
+    ValueRef {
+        up: u32,
+        label: Label,
+    },
+    /// The label a pattern constraint matched (`[X=string]: …`).
+    LabelRef {
+        up: u32,
+        name: Label,
+    },
+    /// A field whose label is computed, reached through its alias.
+    Dynamic {
+        up: u32,
+        label: ExprId,
+    },
+    Import {
+        path: Label,
+        name: Label,
+    },
+    Let {
+        up: u32,
+        label: Label,
+        x: Option<ExprId>,
+    },
+    Select {
+        x: ExprId,
+        label: Label,
+        at: Span,
+        optional: bool,
+    },
+    Index {
+        x: ExprId,
+        index: ExprId,
+        optional: bool,
+    },
+    Slice {
+        x: ExprId,
+        lo: Option<ExprId>,
+        hi: Option<ExprId>,
+    },
+    /// Strings at even places, sources at odd ones.
+    Interpolation {
+        kind: Kind,
+        parts: Vec<ExprId>,
+    },
+    Unary {
+        op: Op,
+        x: ExprId,
+    },
+    Binary {
+        op: Op,
+        x: ExprId,
+        y: ExprId,
+    },
+    Bound {
+        op: Op,
+        x: ExprId,
+    },
+    Call {
+        fun: ExprId,
+        args: Vec<ExprId>,
+    },
+    Disjunction {
+        values: Vec<Disjunct>,
+        has_defaults: bool,
+    },
+    Comprehension(Box<Comprehension>),
+    /// `X...` under `@experiment(explicitopen)`.
+    Open(ExprId),
+}
+
+#[derive(Clone, Debug)]
+pub enum DeclKind {
+    Field {
+        label: Label,
+        arc: ArcType,
+        value: ExprId,
+    },
+    Let {
+        label: Label,
+        multi: bool,
+        value: ExprId,
+    },
+    Dynamic {
+        key: ExprId,
+        arc: ArcType,
+        value: ExprId,
+        /// The label has an alias, so the frame must know it.
+        aliased: bool,
+    },
+    Pattern {
+        filter: ExprId,
+        label: Label,
+        value: ExprId,
+    },
+    Ellipsis(Option<ExprId>),
+    Embed(ExprId),
+}
+
+#[derive(Clone, Debug)]
+pub struct Decl {
+    pub kind: DeclKind,
+    pub span: Span,
+}
+
+/// The expressions of all packages of one run.
+#[derive(Debug, Default)]
+pub struct Ir {
+    pub exprs: Arena<ExprId, Expr>,
+    spans: Vec<Option<Span>>,
+    pub decls: Arena<DeclId, Decl>,
+}
+
+impl Ir {
+    pub fn push(&mut self, expr: Expr, span: Option<Span>) -> ExprId {
+        self.spans.push(span);
+        self.exprs.push(expr)
+    }
+
+    pub fn decl(&mut self, kind: DeclKind, span: Span) -> DeclId {
+        self.decls.push(Decl { kind, span })
+    }
+
+    pub fn span(&self, id: ExprId) -> Option<Span> {
+        use super::ids::Id;
+        self.spans.get(id.get() as usize - 1).copied().flatten()
+    }
+
+    /// The expression a declaration gives its field.
+    pub fn decl_value(&self, id: DeclId) -> Option<ExprId> {
+        match self.decls[id].kind {
+            DeclKind::Field { value, .. }
+            | DeclKind::Let { value, .. }
+            | DeclKind::Dynamic { value, .. }
+            | DeclKind::Pattern { value, .. }
+            | DeclKind::Embed(value) => Some(value),
+            DeclKind::Ellipsis(value) => value,
+        }
+    }
+
+    /// Whether the expression is resolved to a vertex rather than computed.
+    pub fn is_resolver(&self, id: ExprId) -> bool {
+        matches!(
+            self.exprs[id],
+            Expr::Field { .. }
+                | Expr::ValueRef { .. }
+                | Expr::Dynamic { .. }
+                | Expr::Import { .. }
+                | Expr::Let { .. }
+                | Expr::Select { .. }
+                | Expr::Index { .. }
+        )
+    }
+}

@@ -1,0 +1,46 @@
+//! Evaluation.
+//!
+//! A program is a set of conjuncts on a root vertex. Evaluating a vertex means turning its conjuncts into a
+//! value and fields; every expression that must be computed is a task of its vertex, and tasks wait for
+//! conditions of other vertices. See `sched` for the order of work, `conjunct` for what happens to a
+//! conjunct, `closed` for closedness, `cycle` for cycles, `disjunct` for disjunctions.
+//!
+//! Everything lives in arenas of one [`Ctx`] and is dropped with it. There is no global state.
+//! Evaluation recurses natively; [`limits`] bounds it, and callers give it a large stack.
+
+pub mod binop;
+mod bounds;
+pub mod builtin;
+mod call;
+mod closed;
+mod comprehension;
+mod conjunct;
+pub mod context;
+mod cycle;
+mod disjunct;
+pub mod equal;
+mod error;
+mod evaluate;
+mod field;
+pub mod format;
+pub mod ids;
+pub mod ir;
+pub mod kind;
+pub mod label;
+pub mod limits;
+mod lookup;
+mod member;
+pub mod node;
+pub mod quote;
+mod regex_cache;
+pub mod report;
+pub mod sched;
+mod share;
+mod special;
+mod tasks;
+mod unify;
+pub mod validate;
+pub mod value;
+pub mod work;
+
+pub use context::{Ctx, R, Stop};

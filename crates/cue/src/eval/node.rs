@@ -1,0 +1,295 @@
+//! Vertices, conjuncts and frames.
+//!
+//! A vertex is the unification of its conjuncts. What is needed only while it is being computed lives in
+//! a [`Work`] that is dropped when the vertex is final.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
+use super::ids::{DeclId, EnvId, ExprId, NodeId, RefId, ValId};
+use super::label::Label;
+use super::value::Val;
+use super::work::Work;
+
+/// How a field is declared; merging two declarations takes the smaller.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum ArcType {
+    Member,
+    Required,
+    Optional,
+    /// Somebody looked the field up, or a comprehension may still produce it.
+    Pending,
+    NotPresent,
+}
+
+impl ArcType {
+    pub fn suffix(self) -> &'static str {
+        match self {
+            ArcType::Member => "",
+            ArcType::Required => "!",
+            ArcType::Optional => "?",
+            ArcType::Pending => "*",
+            ArcType::NotPresent => "-",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Status {
+    Unprocessed,
+    Evaluating,
+    Finalized,
+}
+
+/// What a vertex is, apart from its fields.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Base {
+    /// Nothing is known yet.
+    None,
+    Struct,
+    List {
+        open: bool,
+    },
+    Val(ValId),
+    /// The vertex is another one: shared structure, or the only disjunct that is left.
+    Node(NodeId),
+}
+
+/// Whether a conjunct repeats a structure it is part of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Cyclic {
+    #[default]
+    No,
+    /// From an optional field, pattern, list tail or disjunct.
+    Optional,
+    Maybe,
+    Yes,
+}
+
+/// A number for one place in the closedness graph; zero means none.
+pub type DefId = u32;
+
+/// Where a conjunct came from: its place in the closedness graph, its chain of references, its layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CloseInfo {
+    pub def: DefId,
+    /// The embedding it is written in.
+    pub embed: DefId,
+    /// The braces that are to be closed together.
+    pub outer: DefId,
+    pub refs: Option<RefId>,
+    pub cyclic: Cyclic,
+    pub from_embed: bool,
+    pub from_def: bool,
+    pub top_def: bool,
+    pub opened: bool,
+    /// The layer of the literal's file. One rank everywhere is plain CUE.
+    pub rank: u8,
+}
+
+/// The syntax or value of a conjunct.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum X {
+    Expr(ExprId),
+    Decl(DeclId),
+    Node(NodeId),
+    Val(ValId),
+}
+
+impl From<Val> for X {
+    fn from(val: Val) -> X {
+        match val {
+            Val::Node(node) => X::Node(node),
+            Val::Lit(val) => X::Val(val),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conjunct {
+    pub env: Option<EnvId>,
+    pub x: X,
+    pub ci: CloseInfo,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Env {
+    pub up: Option<EnvId>,
+    pub node: Option<NodeId>,
+    /// The label a pattern matched or a dynamic field got.
+    pub label: Label,
+    /// The firing of a comprehension this frame belongs to.
+    pub comp: u32,
+    /// Vertices made for `let` clauses that differ by frame.
+    pub lets: Vec<LetEntry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct LetEntry {
+    pub expr: Option<ExprId>,
+    pub arc: NodeId,
+    pub node: NodeId,
+    pub again: bool,
+}
+
+/// A struct literal that was inserted into a vertex: output order depends on it.
+#[derive(Clone, Copy, Debug)]
+pub struct StructUse {
+    pub expr: ExprId,
+    pub repeats: u32,
+    pub comp: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct PatternPair {
+    pub pattern: Val,
+    pub constraint: NodeId,
+}
+
+/// The fields of a vertex in the order of insertion.
+#[derive(Clone, Debug, Default)]
+pub struct Arcs {
+    pub list: Vec<NodeId>,
+    index: Option<Box<HashMap<Label, NodeId, FxBuildHasher>>>,
+}
+
+/// From this many fields on, a table is kept beside the list.
+const INDEXED: usize = 24;
+
+impl Arcs {
+    pub fn get(&self, i: usize) -> Option<NodeId> {
+        self.list.get(i).copied()
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.index = None;
+    }
+
+    pub fn push(&mut self, label: Label, id: NodeId, label_of: impl Fn(NodeId) -> Label) {
+        self.list.push(id);
+        if let Some(index) = &mut self.index {
+            index.entry(label).or_insert(id);
+        } else if self.list.len() >= INDEXED {
+            let mut index: HashMap<_, _, FxBuildHasher> = HashMap::default();
+            for &arc in &self.list {
+                let label = if arc == id { label } else { label_of(arc) };
+                index.entry(label).or_insert(arc);
+            }
+            self.index = Some(Box::new(index));
+        }
+    }
+
+    pub fn find(&self, label: Label, label_of: impl Fn(NodeId) -> Label) -> Option<NodeId> {
+        match &self.index {
+            Some(index) => index.get(&label).copied(),
+            None => self
+                .list
+                .iter()
+                .copied()
+                .find(|&arc| label_of(arc) == label),
+        }
+    }
+
+    /// Keeps the arcs for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(NodeId) -> bool) {
+        let before = self.list.len();
+        self.list.retain(|&arc| keep(arc));
+        if self.list.len() != before
+            && let Some(index) = &mut self.index
+        {
+            let list = &self.list;
+            if list.len() < INDEXED {
+                self.index = None;
+            } else {
+                index.retain(|_, arc| keep(*arc));
+            }
+        }
+    }
+
+    /// Replaces the arcs by others with the same labels.
+    pub fn replace(&mut self, list: Vec<NodeId>, label_of: impl Fn(NodeId) -> Label) {
+        self.list = list;
+        self.index = None;
+        if self.list.len() >= INDEXED {
+            let index = self.list.iter().rev().map(|&arc| (label_of(arc), arc));
+            self.index = Some(Box::new(index.collect()));
+        }
+    }
+}
+
+/// A vertex.
+#[derive(Debug)]
+pub struct Node {
+    pub parent: Option<NodeId>,
+    pub label: Label,
+    pub arc_type: ArcType,
+    pub status: Status,
+    pub base: Base,
+    pub conjuncts: SmallVec<[Conjunct; 1]>,
+    pub arcs: Arcs,
+    pub structs: Vec<StructUse>,
+    pub patterns: Vec<PatternPair>,
+    pub child_errors: Option<ValId>,
+    pub work: Option<Box<Work>>,
+    pub is_data: bool,
+    pub closed_recursive: bool,
+    pub closed_once: bool,
+    pub has_ellipsis: bool,
+    pub multi_let: bool,
+    /// Made on the fly, not reachable by a path.
+    pub is_dynamic: bool,
+    pub non_rooted: bool,
+    pub anonymous: bool,
+    pub is_disjunct: bool,
+    pub is_shared: bool,
+    pub is_pattern: bool,
+}
+
+impl Node {
+    pub fn new(parent: Option<NodeId>, label: Label, arc_type: ArcType) -> Node {
+        Node {
+            parent,
+            label,
+            arc_type,
+            status: Status::Unprocessed,
+            base: Base::None,
+            conjuncts: SmallVec::new(),
+            arcs: Arcs::default(),
+            structs: Vec::new(),
+            patterns: Vec::new(),
+            child_errors: None,
+            work: None,
+            is_data: false,
+            closed_recursive: false,
+            closed_once: false,
+            has_ellipsis: false,
+            multi_let: false,
+            is_dynamic: false,
+            non_rooted: false,
+            anonymous: false,
+            is_disjunct: false,
+            is_shared: false,
+            is_pattern: false,
+        }
+    }
+
+    /// Whether there is a path to it from the root.
+    pub fn rooted(&self) -> bool {
+        !self.non_rooted && !self.label.is_let() && !self.is_dynamic
+    }
+
+    /// Plain data: it has no conjuncts that could be inserted elsewhere.
+    pub fn is_data(&self) -> bool {
+        self.is_data || self.conjuncts.is_empty()
+    }
+}

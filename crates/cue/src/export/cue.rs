@@ -1,0 +1,537 @@
+//! Evaluated values as CUE.
+
+use crate::eval::Ctx;
+use crate::eval::ids::{NodeId, ValId};
+use crate::eval::ir::Op;
+use crate::eval::kind::Kind;
+use crate::eval::label::{Label, LabelKind, needs_quotes};
+use crate::eval::node::{ArcType, Base, Conjunct, X};
+use crate::eval::quote;
+use crate::eval::value::{Val, Value};
+use crate::number::Num;
+
+use super::order::ordered_arcs;
+use super::syntax::{Item, Layout, Syn, print_expr, print_file};
+
+/// What to show.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Profile {
+    pub take_defaults: bool,
+    pub definitions: bool,
+    pub hidden: bool,
+    pub optional: bool,
+    pub tabs: bool,
+    pub collapse: bool,
+}
+
+pub(super) struct Exporter<'c> {
+    pub(super) ctx: &'c mut Ctx,
+    pub(super) profile: Profile,
+    pub(super) frames: Vec<Frame>,
+    /// Paths of imported packages that the output mentions.
+    pub(super) imports: Vec<String>,
+    pub(super) depth: usize,
+}
+
+/// A vertex that is being written.
+pub(super) struct Frame {
+    pub node: NodeId,
+    pub lets: Vec<(Label, String, Syn)>,
+}
+
+/// A value as a CUE file, or as an expression when it is no struct.
+pub fn write(ctx: &mut Ctx, node: NodeId, profile: Profile) -> String {
+    let mut exporter = Exporter {
+        ctx,
+        profile,
+        frames: Vec::new(),
+        imports: Vec::new(),
+        depth: 0,
+    };
+    let node = exporter.shown(node);
+    let syn = exporter.vertex(node);
+    let mut imports = std::mem::take(&mut exporter.imports);
+    imports.sort();
+    imports.dedup();
+    let layout = Layout {
+        tab: profile.tabs,
+        collapse: profile.collapse,
+    };
+    let mut head = String::new();
+    match imports.as_slice() {
+        [] => {}
+        [one] => head = format!("import {}\n\n", quote::string(one)),
+        many => {
+            head.push_str("import (\n");
+            for path in many {
+                head.push_str(if profile.tabs { "\t" } else { "    " });
+                head.push_str(&quote::string(path));
+                head.push('\n');
+            }
+            head.push_str(")\n\n");
+        }
+    }
+    let body = match &syn {
+        Syn::Struct(items) => print_file(items, layout),
+        other => print_expr(other, layout),
+    };
+    head + &body
+}
+
+impl Exporter<'_> {
+    fn shown(&mut self, node: NodeId) -> NodeId {
+        if self.profile.take_defaults {
+            self.ctx.default_node(node)
+        } else {
+            self.ctx.deref_value(node)
+        }
+    }
+
+    fn shows_arcs(&self, node: NodeId) -> bool {
+        self.ctx.nodes[node].arcs.list.iter().any(|&a| {
+            let label = self.ctx.nodes[a].label;
+            match label.kind() {
+                LabelKind::Def => self.profile.definitions,
+                LabelKind::HiddenDef => self.profile.definitions || self.profile.hidden,
+                LabelKind::Hidden => self.profile.hidden,
+                _ => false,
+            }
+        })
+    }
+
+    pub(super) fn vertex(&mut self, node: NodeId) -> Syn {
+        if self.frames.iter().any(|f| f.node == node) || self.depth > 500 {
+            return Syn::Atom("_".to_owned());
+        }
+        self.depth += 1;
+        self.frames.push(Frame {
+            node,
+            lets: Vec::new(),
+        });
+        let mut result = match self.ctx.nodes[node].base {
+            Base::None => None,
+            Base::Struct => Some(self.composite(node)),
+            Base::List { .. } => Some(if self.shows_arcs(node) {
+                self.composite(node)
+            } else {
+                self.list(node)
+            }),
+            Base::Node(other) => {
+                let other = self.shown(other);
+                Some(self.vertex(other))
+            }
+            Base::Val(id) => match self.ctx.bottom(id) {
+                Some(b) => {
+                    let incomplete = b.is_incomplete();
+                    let has_conjuncts = !self.ctx.nodes[node].conjuncts.is_empty();
+                    let optional = self.ctx.nodes[node].arc_type == ArcType::Optional;
+                    if optional || incomplete && has_conjuncts {
+                        None
+                    } else {
+                        Some(self.bottom(id))
+                    }
+                }
+                None => Some(if self.shows_arcs(node) {
+                    self.composite(node)
+                } else {
+                    self.value(Val::Lit(id))
+                }),
+            },
+        };
+        if result.is_none() {
+            result = Some(self.conjuncts(node));
+        }
+        self.depth -= 1;
+        let frame = self.frames.pop();
+        let syn = result.unwrap_or(Syn::Atom("_".to_owned()));
+        let lets = frame.map_or(Vec::new(), |f| f.lets);
+        if lets.is_empty() {
+            return syn;
+        }
+        let mut items: Vec<Item> = lets
+            .into_iter()
+            .map(|(_, name, value)| Item::Let { name, value })
+            .collect();
+        match syn {
+            Syn::Struct(rest) => items.extend(rest),
+            other => items.push(Item::Embed(other)),
+        }
+        Syn::Struct(items)
+    }
+
+    /// The source of a vertex that could not be computed.
+    fn conjuncts(&mut self, node: NodeId) -> Syn {
+        let mut all: Vec<Conjunct> = self.ctx.nodes[node].conjuncts.to_vec();
+        all.sort_by_key(|c| {
+            let span = self.ctx.elem_span(c.x);
+            span.map(|s| (s.source, s.start))
+        });
+        let mut seen: Vec<X> = Vec::new();
+        let mut parts: Vec<Syn> = Vec::new();
+        for c in all {
+            let x = self.ctx.elem(c.x);
+            if seen.contains(&x) {
+                continue;
+            }
+            seen.push(x);
+            let syn = match x {
+                X::Expr(e) => self.expr(c.env, e),
+                X::Node(n) => {
+                    let n = self.shown(n);
+                    self.vertex(n)
+                }
+                X::Val(id) => self.value(Val::Lit(id)),
+                X::Decl(_) => continue,
+            };
+            if syn == Syn::Atom("_".to_owned()) && self.ctx.nodes[node].conjuncts.len() > 1 {
+                continue;
+            }
+            if !parts.contains(&syn) {
+                parts.push(syn);
+            }
+        }
+        join("&", 2, parts)
+    }
+
+    fn bottom(&mut self, id: ValId) -> Syn {
+        let mut text = "_|_".to_owned();
+        if let Some(&err) = self.ctx.bottom(id).and_then(|b| b.errors.first()) {
+            let path = self.ctx.error_path(err);
+            let message = self.ctx.message(err);
+            text.push_str(" // ");
+            if !path.is_empty() {
+                text.push_str(&path.join("."));
+                text.push_str(": ");
+            }
+            text.push_str(&message);
+        }
+        Syn::Atom(text)
+    }
+
+    fn list(&mut self, node: NodeId) -> Syn {
+        let mut items = Vec::new();
+        let arcs = self.ctx.nodes[node].arcs.list.clone();
+        for arc in arcs {
+            if self.ctx.nodes[arc].label.is_int() {
+                let arc = self.shown(arc);
+                items.push(self.vertex(arc));
+            }
+        }
+        if let Base::List { open: true } = self.ctx.nodes[node].base
+            && !self.profile.take_defaults
+        {
+            let of = self.tail(node);
+            items.push(Syn::Ellipsis(of.map(Box::new)));
+        }
+        Syn::List(items)
+    }
+
+    /// The type of further elements of an open list.
+    fn tail(&mut self, node: NodeId) -> Option<Syn> {
+        let mut conjuncts: Vec<Conjunct> = Vec::new();
+        for pair in self.ctx.nodes[node].patterns.clone() {
+            conjuncts.extend(self.ctx.nodes[pair.constraint].conjuncts.iter().copied());
+        }
+        let kept: Vec<Conjunct> = conjuncts
+            .into_iter()
+            .filter(|c| self.ctx.elem(c.x) != X::Val(self.ctx.top))
+            .collect();
+        if kept.is_empty() {
+            return None;
+        }
+        let node = self.ctx.inline_node(Base::None, &kept);
+        if self.ctx.finalize(node).is_err() {
+            return None;
+        }
+        let node = self.shown(node);
+        if self.ctx.node_kind(node) == Kind::TOP {
+            return None;
+        }
+        Some(self.vertex(node))
+    }
+
+    fn composite(&mut self, node: NodeId) -> Syn {
+        let mut items = Vec::new();
+        let mut last = None;
+        let mut regular = false;
+        match self.ctx.nodes[node].base {
+            Base::Struct => regular = true,
+            Base::List { .. } => last = Some(Item::Embed(self.list(node))),
+            Base::Val(id) => {
+                let value = self.value(Val::Lit(id));
+                items.push(Item::Embed(value));
+            }
+            _ => {}
+        }
+        for arc in ordered_arcs(self.ctx, node) {
+            let a = &self.ctx.nodes[arc];
+            let (label, arc_type) = (a.label, a.arc_type);
+            let show = match label.kind() {
+                LabelKind::String => regular,
+                LabelKind::Def => self.profile.definitions,
+                LabelKind::Hidden | LabelKind::HiddenDef => self.profile.hidden,
+                _ => false,
+            };
+            if !show
+                || arc_type == ArcType::Optional && !self.profile.optional
+                || arc_type > ArcType::Optional
+            {
+                continue;
+            }
+            let target = self.shown(arc);
+            let value = self.vertex(target);
+            items.push(Item::Field {
+                label: self.label(label) + arc_type.suffix(),
+                value,
+            });
+        }
+        items.extend(last);
+        Syn::Struct(items)
+    }
+
+    pub(super) fn label(&self, label: Label) -> String {
+        match label.kind() {
+            LabelKind::String => {
+                let name = label.name(&self.ctx.symbols);
+                if needs_quotes(name) {
+                    quote::string(name)
+                } else {
+                    name.to_owned()
+                }
+            }
+            LabelKind::Int => label.index().to_string(),
+            _ => label.name(&self.ctx.symbols).to_owned(),
+        }
+    }
+
+    pub(super) fn value(&mut self, val: Val) -> Syn {
+        let val = if self.profile.take_defaults {
+            self.ctx.default_of(val)
+        } else {
+            val
+        };
+        let id = match val {
+            Val::Node(node) => {
+                let node = self.shown(node);
+                return self.vertex(node);
+            }
+            Val::Lit(id) => id,
+        };
+        match self.ctx.value(id) {
+            Value::Null => Syn::Atom("null".to_owned()),
+            Value::Bool(b) => Syn::Atom(b.to_string()),
+            Value::Num(n) => Syn::Atom(n.to_cue()),
+            Value::String(s) => text(s),
+            Value::Bytes(b) => Syn::Atom(quote::bytes(b)),
+            Value::Top => Syn::Atom("_".to_owned()),
+            Value::Type(kind) => Syn::Atom(kind.to_string()),
+            Value::Bound { op, value } => {
+                let (op, value) = (*op, *value);
+                let x = self.value(value);
+                Syn::Unary(op.text(), Box::new(x))
+            }
+            Value::Builtin(b) => {
+                let b = *b;
+                self.builtin(b)
+            }
+            Value::Validator(v) => {
+                let v = v.clone();
+                let fun = self.builtin(v.builtin);
+                let args = v.args.iter().map(|&a| self.value(a)).collect();
+                Syn::Call(Box::new(fun), args)
+            }
+            Value::Conjunction(values) => {
+                let values = values.to_vec();
+                self.conjunction(&values)
+            }
+            Value::Disjunction(d) => {
+                let d = d.clone();
+                let mut parts = Vec::new();
+                for (i, &v) in d.values.iter().enumerate() {
+                    let syn = self.bare(v);
+                    parts.push(if i < d.defaults {
+                        Syn::Unary("*", Box::new(syn))
+                    } else {
+                        syn
+                    });
+                }
+                join("|", 1, parts)
+            }
+            Value::Bottom(_) => self.bottom(id),
+        }
+    }
+
+    fn bare(&mut self, val: Val) -> Syn {
+        match val {
+            Val::Node(node) => {
+                let node = self.ctx.deref_value(node);
+                self.vertex(node)
+            }
+            lit => self.value(lit),
+        }
+    }
+
+    pub(super) fn builtin(&mut self, id: crate::eval::value::BuiltinId) -> Syn {
+        let b = self.ctx.builtin(id);
+        match b.package {
+            None => Syn::Atom(b.name.to_owned()),
+            Some(path) => {
+                let name = path.rsplit('/').next().unwrap_or(path).to_owned();
+                let member = b.name.to_owned();
+                self.imports.push(path.to_owned());
+                Syn::Select(Box::new(Syn::Atom(name)), member)
+            }
+        }
+    }
+
+    /// Types and bounds together, with the names that ranges of integers have.
+    fn conjunction(&mut self, values: &[Val]) -> Syn {
+        if let Some(name) = self.range_name(values) {
+            return Syn::Atom(name.to_owned());
+        }
+        let mut is_int = false;
+        let mut min: Option<(ValId, Op, Num)> = None;
+        let mut max: Option<(ValId, Op, Num)> = None;
+        let mut rest = Vec::new();
+        for &v in values {
+            let Val::Lit(id) = v else {
+                rest.push(v);
+                continue;
+            };
+            match self.ctx.value(id) {
+                Value::Type(kind) if *kind == Kind::INT => is_int = true,
+                Value::Bound { op, value } => {
+                    let number = match self.ctx.scalar(*value) {
+                        Some(Value::Num(n)) => Some(n.clone()),
+                        _ => None,
+                    };
+                    match (op, number) {
+                        (Op::Gt | Op::Ge, Some(n)) => min = Some((id, *op, n)),
+                        (Op::Lt | Op::Le, Some(n)) => max = Some((id, *op, n)),
+                        _ => rest.push(v),
+                    }
+                }
+                _ => rest.push(v),
+            }
+        }
+        let mut parts = Vec::new();
+        match (min, max) {
+            (Some((min, op, n)), Some((max, _, _))) => {
+                let mut with_min = true;
+                if is_int {
+                    if n.is_negative() {
+                        parts.push(Syn::Atom("int".to_owned()));
+                    } else {
+                        parts.push(Syn::Atom("uint".to_owned()));
+                        with_min = !(n.is_zero() && op == Op::Ge);
+                    }
+                }
+                if with_min {
+                    parts.push(self.value(Val::Lit(min)));
+                }
+                parts.push(self.value(Val::Lit(max)));
+            }
+            _ => rest = values.to_vec(),
+        }
+        let rank = |ctx: &Ctx, v: &Val| match v {
+            Val::Lit(id) => match ctx.value(*id) {
+                Value::Type(_) => 0,
+                Value::Bound { .. } => 1,
+                _ => 2,
+            },
+            Val::Node(_) => 3,
+        };
+        rest.sort_by_key(|v| rank(self.ctx, v));
+        for v in rest {
+            parts.push(self.bare(v));
+        }
+        join("&", 2, parts)
+    }
+
+    fn range_name(&self, values: &[Val]) -> Option<&'static str> {
+        let mut is_int = false;
+        let (mut low, mut high) = (None, None);
+        for &v in values {
+            let Val::Lit(id) = v else { return None };
+            match self.ctx.value(id) {
+                Value::Type(kind) if *kind == Kind::INT => is_int = true,
+                Value::Bound { op, value } => {
+                    let Some(Value::Num(n)) = self.ctx.scalar(*value) else {
+                        return None;
+                    };
+                    match op {
+                        Op::Ge => low = Some(n.to_string()),
+                        Op::Le => high = Some(n.to_string()),
+                        _ => return None,
+                    }
+                }
+                _ => return None,
+            }
+        }
+        let high = high.as_deref();
+        match (is_int, low.as_deref()?) {
+            (true, "0") => Some(match high {
+                None => "uint",
+                Some("255") => "uint8",
+                Some("65535") => "uint16",
+                Some("4294967295") => "uint32",
+                Some("18446744073709551615") => "uint64",
+                Some("340282366920938463463374607431768211455") => "uint128",
+                _ => return None,
+            }),
+            (true, "-128") if high == Some("127") => Some("int8"),
+            (true, "-32768") if high == Some("32767") => Some("int16"),
+            (true, "-2147483648") if high == Some("2147483647") => Some("int32"),
+            (true, "-9223372036854775808") if high == Some("9223372036854775807") => Some("int64"),
+            (true, "-170141183460469231731687303715884105728")
+                if high == Some("170141183460469231731687303715884105727") =>
+            {
+                Some("int128")
+            }
+            (false, "-340282346638528859811704183484516925440") => Some("float32"),
+            (false, "-1.797693134862315708145274237317043567981E+308") => Some("float64"),
+            _ => None,
+        }
+    }
+}
+
+/// Operands with an operator between them; one operand stays alone.
+pub(super) fn join(op: &'static str, precedence: u8, mut parts: Vec<Syn>) -> Syn {
+    match parts.len() {
+        0 => Syn::Atom("_".to_owned()),
+        1 => parts.pop().unwrap_or(Syn::Atom("_".to_owned())),
+        _ => Syn::Binary(op, precedence, parts),
+    }
+}
+
+/// A string, on several lines if it has several.
+pub(super) fn text(s: &str) -> Syn {
+    if !s.contains('\n') {
+        return Syn::Atom(quote::string(s));
+    }
+    let mut lines = vec!["\"\"\"".to_owned()];
+    for line in s.split('\n') {
+        let mut out = String::new();
+        let mut quotes = 0;
+        for c in line.chars() {
+            if c == '"' {
+                quotes += 1;
+                if quotes == 3 {
+                    out.push('\\');
+                    quotes = 0;
+                }
+                out.push('"');
+                continue;
+            }
+            quotes = 0;
+            if c == '\t' {
+                out.push_str("\\t");
+            } else {
+                quote::escape(&mut out, c, '\0');
+            }
+        }
+        lines.push(out);
+    }
+    lines.push("\"\"\"".to_owned());
+    Syn::Lines(lines)
+}

@@ -1,0 +1,81 @@
+//! Concrete values as events of a data writer.
+
+use data::Number;
+use data::write::Writer;
+
+use crate::eval::Ctx;
+use crate::eval::ids::NodeId;
+use crate::eval::node::{ArcType, Base};
+use crate::eval::value::{Val, Value};
+
+use super::order::ordered_arcs;
+
+/// Writes a value that was found concrete. Definitions, hidden and optional fields are left out.
+pub fn write(ctx: &mut Ctx, node: NodeId, out: &mut impl Writer) {
+    let node = ctx.default_node(node);
+    match ctx.nodes[node].base {
+        Base::List { .. } => {
+            out.begin_list();
+            let arcs = ctx.nodes[node].arcs.list.clone();
+            for arc in arcs {
+                if ctx.nodes[arc].label.is_int() {
+                    write(ctx, arc, out);
+                }
+            }
+            out.end_list();
+        }
+        Base::Val(id) => lit(ctx, Val::Lit(id), out),
+        _ => {
+            out.begin_map();
+            for arc in ordered_arcs(ctx, node) {
+                let a = &ctx.nodes[arc];
+                if !a.label.is_string() || a.arc_type != ArcType::Member {
+                    continue;
+                }
+                out.key(a.label.name(&ctx.symbols));
+                write(ctx, arc, out);
+            }
+            out.end_map();
+        }
+    }
+}
+
+fn lit(ctx: &mut Ctx, val: Val, out: &mut impl Writer) {
+    let Some(Val::Lit(id)) = ctx.unwrap_val(val) else {
+        out.null();
+        return;
+    };
+    match ctx.value(id) {
+        Value::Bool(b) => out.bool(*b),
+        Value::Num(n) => {
+            let text = n.to_string();
+            out.number(Number {
+                text: &text,
+                is_int: n.is_int(),
+            });
+        }
+        Value::String(s) => out.string(s),
+        Value::Bytes(b) => out.bytes(&base64(b)),
+        _ => out.null(),
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |i: usize| u32::from(chunk.get(i).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for i in 0..4 {
+            if i <= chunk.len() {
+                let six = (bits >> (18 - 6 * i)) & 63;
+                out.push(char::from(
+                    DIGITS.get(six as usize).copied().unwrap_or(b'='),
+                ));
+            } else {
+                out.push('=');
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,10 @@
+//! Export: evaluated values as JSON, YAML, TOML and CUE.
+//!
+//! `order` decides in which order fields are written, `data` writes concrete values, `cue` makes CUE of any
+//! value: what is not known is written as the expression it came from.
+
+pub mod cue;
+pub mod data;
+mod expr;
+pub mod order;
+pub mod syntax;

@@ -1,0 +1,287 @@
+//! The way in: files to an instance, an instance to values, values to text.
+//!
+//! A [`Runtime`] owns everything that one evaluation needs and is dropped as a whole. It can be sent to another
+//! thread; callers run it on one with a stack of [`STACK_BYTES`].
+
+use base::{Sources, Symbols};
+use data::Tree;
+
+use crate::compile::{CompileError, compile_tree};
+use crate::eval::ids::NodeId;
+use crate::eval::label::Label;
+use crate::eval::node::{ArcType, Base, CloseInfo, Conjunct, Node, Status, X};
+use crate::eval::report::Reported;
+use crate::eval::sched;
+use crate::eval::validate::Config;
+use crate::eval::value::{Code, Val};
+use crate::eval::work::Run;
+use crate::eval::{Ctx, Stop};
+use crate::export::{self, cue::Profile};
+use crate::syntax::ast;
+
+pub use crate::eval::limits::STACK_BYTES;
+
+/// Findings of an evaluation that failed.
+pub type Failed = Vec<Reported>;
+
+#[derive(Debug, Default)]
+pub struct Runtime {
+    pub ctx: Ctx,
+}
+
+/// A value: a vertex of the runtime that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value(pub NodeId);
+
+fn reported(errors: &[CompileError]) -> Failed {
+    errors.iter().map(CompileError::reported).collect()
+}
+
+impl Runtime {
+    pub fn new() -> Runtime {
+        Runtime::default()
+    }
+
+    /// The table of names that files of this runtime must be parsed with.
+    pub fn symbols(&mut self) -> &mut Symbols {
+        &mut self.ctx.symbols
+    }
+
+    /// Tells the runtime the names of all sources; they decide the order of reports.
+    pub fn know_sources(&mut self, sources: &Sources) {
+        let known = self.ctx.source_names.len();
+        for (_, source) in sources.iter().skip(known) {
+            self.ctx.source_names.push(source.name().to_owned());
+        }
+    }
+
+    /// Gives a source a rank: its layer. Unranked sources have rank zero.
+    pub fn rank(&mut self, source: base::SourceId, rank: u8) {
+        self.ctx.ranks.insert(source, rank);
+    }
+
+    /// Makes a package that programs import by `path`.
+    pub fn add_package(&mut self, path: &str, package: Value) {
+        let label = Label::string(&mut self.ctx.symbols, path);
+        self.ctx.packages.insert(label, package.0);
+    }
+
+    /// Compiles the files of one package.
+    pub fn build(&mut self, package: &str, files: &[&ast::File]) -> Result<Value, Failed> {
+        match self.ctx.compile_files(package, files) {
+            Ok(node) => Ok(Value(node)),
+            Err(errors) => Err(self.sorted(reported(&errors))),
+        }
+    }
+
+    fn sorted(&self, mut errors: Failed) -> Failed {
+        let names = &self.ctx.source_names;
+        errors.sort_by(|a, b| {
+            let key = |r: &Reported| {
+                r.spans
+                    .first()
+                    .map(|s| (names.get(s.source.0 as usize).cloned(), s.start))
+            };
+            key(a).cmp(&key(b)).then_with(|| a.path.cmp(&b.path))
+        });
+        errors.dedup();
+        errors
+    }
+
+    /// A value with nothing in it.
+    pub fn empty(&mut self) -> Value {
+        Value(
+            self.ctx
+                .nodes
+                .push(Node::new(None, Label::NONE, ArcType::Member)),
+        )
+    }
+
+    /// Adds a document to a value that has not been evaluated.
+    pub fn add_data(&mut self, value: Value, tree: &Tree) {
+        let rank = self.ctx.ranks.get(&tree.source()).copied().unwrap_or(0);
+        let expr = compile_tree(&mut self.ctx, tree);
+        self.ctx.nodes[value.0].conjuncts.push(Conjunct {
+            env: None,
+            x: X::Expr(expr),
+            ci: CloseInfo {
+                rank,
+                ..CloseInfo::default()
+            },
+        });
+    }
+
+    /// Adds a document below a path of string labels.
+    pub fn add_data_at(&mut self, value: Value, path: &[String], tree: &Tree) {
+        let mut expr = compile_tree(&mut self.ctx, tree);
+        let span = tree.span(tree.root());
+        for name in path.iter().rev() {
+            let label = Label::string(&mut self.ctx.symbols, name);
+            let kind = crate::eval::ir::DeclKind::Field {
+                label,
+                arc: ArcType::Member,
+                value: expr,
+            };
+            let decl = self.ctx.ir.decl(kind, span);
+            let lit = crate::eval::ir::StructLit {
+                decls: vec![decl],
+                file: false,
+                has_embed: false,
+                explicit_open: false,
+            };
+            expr = self
+                .ctx
+                .ir
+                .push(crate::eval::ir::Expr::Struct(Box::new(lit)), Some(span));
+        }
+        self.ctx.nodes[value.0].conjuncts.push(Conjunct {
+            env: None,
+            x: X::Expr(expr),
+            ci: CloseInfo::default(),
+        });
+    }
+
+    /// The unification of two values, as a value of its own.
+    pub fn unify(&mut self, a: Value, b: Value) -> Result<Value, Failed> {
+        let node = self
+            .ctx
+            .nodes
+            .push(Node::new(None, Label::NONE, ArcType::Member));
+        for side in [a.0, b.0] {
+            let top_def = self.in_definition(side);
+            self.ctx.nodes[node].conjuncts.push(Conjunct {
+                env: None,
+                x: X::Node(side),
+                ci: CloseInfo {
+                    top_def,
+                    ..CloseInfo::default()
+                },
+            });
+        }
+        self.evaluate(Value(node))?;
+        Ok(Value(node))
+    }
+
+    fn in_definition(&self, node: NodeId) -> bool {
+        let mut at = Some(node);
+        while let Some(n) = at {
+            if self.ctx.nodes[n].label.is_def() {
+                return true;
+            }
+            at = self.ctx.nodes[n].parent;
+        }
+        false
+    }
+
+    fn limit(&self) -> Failed {
+        let what = match self.ctx.limits.exceeded {
+            Some("depth") => "the program nests or refers too deeply to be evaluated",
+            Some("memory") => "the program needs too much memory to be evaluated",
+            _ => "the program takes too many steps to be evaluated",
+        };
+        vec![Reported {
+            code: Code::Eval,
+            path: Vec::new(),
+            message: what.to_owned(),
+            spans: Vec::new(),
+        }]
+    }
+
+    /// Computes a value completely.
+    pub fn evaluate(&mut self, value: Value) -> Result<(), Failed> {
+        match self.ctx.finalize(value.0) {
+            Ok(()) => Ok(()),
+            Err(Stop::Yield | Stop::Limit) => Err(self.limit()),
+        }
+    }
+
+    /// Evaluates an expression in the scope of a value.
+    pub fn evaluate_in(
+        &mut self,
+        package: &str,
+        file: &ast::File,
+        expr: ast::ExprId,
+        scope: Value,
+    ) -> Result<Value, Failed> {
+        self.evaluate(scope)?;
+        let scope = self.ctx.deref_value(scope.0);
+        let c = self
+            .ctx
+            .compile_expr_in(package, file, expr, scope)
+            .map_err(|e| reported(&e))?;
+        let X::Expr(x) = c.x else {
+            return Ok(Value(scope));
+        };
+        let saved = self.ctx.push_conjunct(c);
+        let result = if self.ctx.ir.is_resolver(x) {
+            self.ctx
+                .resolve(x, sched::ALL, Run::Finalize)
+                .map(|arc| arc.map(Val::Node))
+        } else {
+            let node = self.ctx.inline_node(Base::None, &[c]);
+            self.ctx.finalize(node).map(|()| Some(Val::Node(node)))
+        };
+        let errs = self.ctx.pop_state(saved);
+        let value = result.map_err(|_| self.limit())?;
+        if let Some(errs) = errs {
+            let node = self
+                .ctx
+                .nodes
+                .push(Node::new(None, Label::NONE, ArcType::Member));
+            self.ctx.nodes[node].base = Base::Val(errs);
+            self.ctx.nodes[node].status = Status::Finalized;
+            return Ok(Value(node));
+        }
+        match value {
+            Some(Val::Node(node)) => {
+                self.evaluate(Value(node))?;
+                if let Some(below) = self.ctx.nodes[node].child_errors
+                    && self.ctx.code(below) == Code::StructuralCycle
+                {
+                    let copy = self.ctx.nodes[node].label;
+                    let bad = self.ctx.nodes.push(Node::new(None, copy, ArcType::Member));
+                    self.ctx.nodes[bad].base = Base::Val(below);
+                    self.ctx.nodes[bad].status = Status::Finalized;
+                    return Ok(Value(bad));
+                }
+                Ok(Value(node))
+            }
+            _ => Ok(Value(scope)),
+        }
+    }
+
+    /// What is wrong with a value under a configuration.
+    pub fn validate(&mut self, value: Value, config: Config) -> Result<(), Failed> {
+        match self.ctx.validate(value.0, config) {
+            Err(_) => Err(self.limit()),
+            Ok(None) => Ok(()),
+            Ok(Some(bottom)) => Err(self.ctx.report(bottom)),
+        }
+    }
+
+    /// The error a value is, if it is one.
+    pub fn error(&self, value: Value) -> Option<Failed> {
+        let bottom = self.ctx.node_bottom(value.0)?;
+        Some(self.ctx.report(bottom))
+    }
+
+    /// Writes a concrete value.
+    pub fn write(&mut self, value: Value, out: &mut impl data::write::Writer) {
+        export::data::write(&mut self.ctx, value.0, out);
+    }
+
+    /// A value as CUE.
+    pub fn write_cue(&mut self, value: Value, profile: Profile) -> String {
+        export::cue::write(&mut self.ctx, value.0, profile)
+    }
+
+    /// The text of a string value.
+    pub fn text(&mut self, value: Value) -> Option<Vec<u8>> {
+        let node = self.ctx.default_node(value.0);
+        match self.ctx.scalar(Val::Node(node)) {
+            Some(crate::eval::value::Value::String(s)) => Some(s.as_bytes().to_vec()),
+            Some(crate::eval::value::Value::Bytes(b)) => Some(b.to_vec()),
+            _ => None,
+        }
+    }
+}
