@@ -14,6 +14,15 @@ use crate::number::Num;
 
 /// Reads a text as the reference reads data, and returns its documents; or what is wrong first.
 pub(super) fn parse(format: Format, text: &str) -> Result<Vec<Value>, base::Diagnostic> {
+    let documents = parse_placed(format, text)?;
+    Ok(documents.into_iter().map(|(value, _)| value).collect())
+}
+
+/// As [`parse`], with the offset at which each document starts.
+pub(super) fn parse_placed(
+    format: Format,
+    text: &str,
+) -> Result<Vec<(Value, usize)>, base::Diagnostic> {
     let mut symbols = Symbols::new();
     let options = Options {
         reading: Reading::Reference,
@@ -26,7 +35,10 @@ pub(super) fn parse(format: Format, text: &str) -> Result<Vec<Value>, base::Diag
     Ok(parsed
         .documents
         .iter()
-        .map(|tree| from_node(tree, tree.root(), &symbols))
+        .map(|tree| {
+            let start = tree.span(tree.root()).range().start;
+            (from_node(tree, tree.root(), &symbols), start)
+        })
         .collect())
 }
 

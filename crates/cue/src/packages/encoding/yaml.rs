@@ -43,15 +43,27 @@ fn marshal_stream(args: Args<'_>) -> Result<Value, Error> {
 }
 
 fn documents(args: Args<'_>) -> Result<Vec<Value>, Error> {
-    plain::parse(Format::Yaml, &args.text(0)?).map_err(|error| fatal(error.message))
+    let mut all =
+        plain::parse(Format::Yaml, &args.text(0)?).map_err(|error| fatal(error.message))?;
+    // An empty stream is one empty document.
+    if all.is_empty() {
+        all.push(Value::Null);
+    }
+    Ok(all)
 }
 
 fn unmarshal(args: Args<'_>) -> Result<Value, Error> {
-    let mut all = documents(args)?.into_iter();
-    // An empty stream is null.
-    let first = all.next().unwrap_or(Value::Null);
-    if all.next().is_some() {
-        return Err(fatal("expected a single YAML document"));
+    let text = args.text(0)?;
+    let all = plain::parse_placed(Format::Yaml, &text).map_err(|error| fatal(error.message))?;
+    let mut all = all.into_iter();
+    let first = all.next().map_or(Value::Null, |(value, _)| value);
+    if let Some((_, start)) = all.next() {
+        let before = text.get(..start).unwrap_or("");
+        let line = before.matches('\n').count() + 1;
+        let column = before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1;
+        return Err(fatal(format!(
+            "{line}:{column}: expected a single YAML document"
+        )));
     }
     Ok(first)
 }

@@ -161,6 +161,12 @@ fn encoding_packages() {
             ("Unmarshal", "\"a: 1\"", "{a:1}"),
             ("Unmarshal", "\"\"", "null"),
             ("UnmarshalStream", "\"1\\n---\\n2\"", "[1,2]"),
+            ("UnmarshalStream", "\"\"", "[null]"),
+            (
+                "Unmarshal",
+                "\"1\\n---\\n2\"",
+                "error: 3:1: expected a single YAML document",
+            ),
         ],
     );
     check(
