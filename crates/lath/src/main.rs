@@ -6,6 +6,7 @@
 mod app;
 mod columns;
 mod cue;
+mod demo;
 mod host;
 mod report;
 mod values;
@@ -35,6 +36,8 @@ enum Command {
     Host(host::Command),
     /// Resolve, explain and check the overlays of installed apps
     App(app::App),
+    /// Show the main jobs on the examples that are built in
+    Demo(demo::Demo),
     /// Print a completion script for a shell
     ///
     /// Example: lath completions bash > /etc/bash_completion.d/lath
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Cue(command) => cue::run(command),
         Command::Host(command) => host::run(&command),
         Command::App(app) => app::run(&app),
+        Command::Demo(demo) => demo::run(&demo),
         Command::Completions { shell } => completions(shell),
     }
 }
