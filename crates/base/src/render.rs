@@ -46,12 +46,18 @@ pub fn summary(findings: &[Diagnostic]) -> String {
     format!("{} finding{plural}: {}.", findings.len(), kinds.join(", "))
 }
 
-/// `1 locked value`, `2 locked values`, `2 duplicate keys`, `2 toml syntax`.
+/// `1 locked value`, `2 locked values`, `2 missing directories`, `2 toml syntax`.
 fn counted(n: usize, code: &str) -> String {
     let words = code.replace('-', " ");
-    let ends_in_noun = !words.ends_with('s') && !words.ends_with("syntax");
-    let plural = if n > 1 && ends_in_noun { "s" } else { "" };
-    format!("{n} {words}{plural}")
+    let is_plain = words.ends_with('s') || words.ends_with("syntax");
+    if n == 1 || is_plain {
+        return format!("{n} {words}");
+    }
+    match words.strip_suffix('y') {
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{n} {stem}ies"),
+        _ if words.ends_with("sh") => format!("{n} {words}es"),
+        _ => format!("{n} {words}s"),
+    }
 }
 
 #[cfg(test)]

@@ -70,6 +70,8 @@ pub(crate) struct Catalog {
     pub hosts: BTreeMap<String, Host>,
     /// What concerns the repository as a whole.
     pub findings: Vec<Diagnostic>,
+    /// What lies beside the services and hosts; no host can select it.
+    pub strays: Vec<Diagnostic>,
 }
 
 /// Sorts the entries of a repository by what they are for.
@@ -82,7 +84,7 @@ pub(crate) fn read(repository: &Repository) -> Catalog {
         let (into, rest, place) = match parts.as_slice() {
             ["services", service, rest @ ..] => {
                 if rest.is_empty() && !is_directory(entry) {
-                    catalog.findings.extend(stray(entry, "a service"));
+                    catalog.strays.extend(stray(entry, "a service"));
                     continue;
                 }
                 let definitions = catalog.services.entry((*service).to_owned()).or_default();
@@ -90,7 +92,7 @@ pub(crate) fn read(repository: &Repository) -> Catalog {
             }
             ["hosts", host, rest @ ..] => {
                 if rest.is_empty() && !is_directory(entry) {
-                    catalog.findings.extend(stray(entry, "a host"));
+                    catalog.strays.extend(stray(entry, "a host"));
                     continue;
                 }
                 let host = catalog.hosts.entry((*host).to_owned()).or_default();

@@ -92,7 +92,10 @@ impl Evaluated {
     }
 
     pub fn unit(&self, name: &str) -> Option<&Unit> {
-        self.units.iter().find(|unit| unit.name.to_string() == name)
+        let found = self
+            .units
+            .binary_search_by(|unit| unit.name.to_string().as_str().cmp(name));
+        found.ok().and_then(|at| self.units.get(at))
     }
 }
 
@@ -164,6 +167,7 @@ pub fn evaluate(repository: &Repository, host: &HostName, options: &Options) -> 
 pub fn check(repository: &Repository, options: &Options) -> Vec<Diagnostic> {
     let catalog = repository.catalog();
     let mut findings = catalog.findings.clone();
+    findings.extend_from_slice(&catalog.strays);
     for name in catalog.hosts.keys() {
         match HostName::new(name) {
             Ok(host) => findings.extend(evaluate(repository, &host, options).findings),

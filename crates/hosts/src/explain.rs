@@ -19,7 +19,8 @@ pub struct Row {
     pub layer: &'static str,
     /// `file:line`, or the file where it says nothing.
     pub place: String,
-    pub value: String,
+    /// What it says; none where it says nothing about the subject.
+    pub value: Option<String>,
     pub outcome: String,
 }
 
@@ -113,7 +114,7 @@ pub fn file(repository: &Repository, evaluated: &Evaluated, target: &str) -> Res
         Row {
             layer,
             place: path,
-            value: String::new(),
+            value: None,
             outcome: outcome.to_owned(),
         }
     };
@@ -160,10 +161,7 @@ fn chain(repository: &Repository, unit: &Unit, section: &str, key: &str) -> Chai
         rows.extend(said.map(|line| Row {
             layer: part.layer.word(),
             place: place(repository, line),
-            value: match line.value.as_str() {
-                "" => "(empty)".to_owned(),
-                value => value.to_owned(),
-            },
+            value: Some(line.value.clone()),
             outcome: outcome(line, arity).to_owned(),
         }));
     }
@@ -209,7 +207,7 @@ fn silent(repository: &Repository, part: &UnitPart, outcome: String) -> Row {
     Row {
         layer: part.layer.word(),
         place: repository.entry(part.entry).path.clone(),
-        value: "–".to_owned(),
+        value: None,
         outcome,
     }
 }

@@ -380,7 +380,13 @@ impl Parser<'_> {
             }
             found => {
                 let place = self.place(line, 0, text.len());
-                let (what, help) = not_a_line(found.is_some());
+                let (what, help) = match text.starts_with('[') {
+                    true => (
+                        format!("`{text}` is no section header"),
+                        "write a section as `[Container]`, with nothing behind it",
+                    ),
+                    false => not_a_line(found.is_some()),
+                };
                 self.unparsable(place, what).push_help(help);
                 ItemKind::Ignored
             }

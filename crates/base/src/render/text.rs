@@ -95,12 +95,15 @@ impl Page<'_> {
         let places: Vec<String> = blocks.iter().map(|block| self.place_of(block)).collect();
         let widest = places.iter().map(|p| p.width()).max().unwrap_or(0);
         for (at, (block, place)) in blocks.iter().zip(&places).enumerate() {
-            self.heading(
-                if at == 0 { "-->" } else { ":::" },
-                place,
-                block.role,
-                widest,
-            );
+            let arrow = if at == 0 { "-->" } else { ":::" };
+            // A source without text stands for a path: there is nothing to show of it.
+            if self.sources.get(block.source).text().is_empty() {
+                let said = block.labels.iter().map(|label| label.text.as_str());
+                let said = said.rev().find(|text| !text.is_empty());
+                self.heading(arrow, place, block.role.or(said), widest);
+                continue;
+            }
+            self.heading(arrow, place, block.role, widest);
             self.bar();
             self.excerpt(block, finding.severity);
             if at + 1 < blocks.len() || !finding.notes.is_empty() {

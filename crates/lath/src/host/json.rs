@@ -176,7 +176,8 @@ struct ChainState<'a> {
 struct RowState<'a> {
     layer: &'a str,
     place: &'a str,
-    value: &'a str,
+    /// None where the file says nothing about the key.
+    value: Option<&'a str>,
     outcome: &'a str,
 }
 
@@ -190,7 +191,7 @@ pub(super) fn chains(chains: &[Chain]) -> String {
             .map(|row| RowState {
                 layer: row.layer,
                 place: &row.place,
-                value: &row.value,
+                value: row.value.as_deref(),
                 outcome: &row.outcome,
             })
             .collect(),

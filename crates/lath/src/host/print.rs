@@ -70,19 +70,25 @@ pub(super) fn chains(chains: &[Chain]) -> String {
             chain.subject,
             short(&chain.value, 2 * WIDEST)
         );
-        let rows: Vec<Vec<String>> = chain.rows.iter().map(row).collect();
+        // A file has no value of its own to show.
+        let is_file = chain.subject.starts_with('/');
+        let rows: Vec<Vec<String>> = chain.rows.iter().map(|r| row(r, is_file)).collect();
         out.push_str(&columns(&rows, "  "));
     }
     out
 }
 
-fn row(row: &Row) -> Vec<String> {
-    vec![
-        row.layer.to_owned(),
-        row.place.clone(),
-        short(&row.value, WIDEST),
-        row.outcome.clone(),
-    ]
+fn row(row: &Row, is_file: bool) -> Vec<String> {
+    let mut cells = vec![row.layer.to_owned(), row.place.clone()];
+    if !is_file {
+        cells.push(match row.value.as_deref() {
+            None => "–".to_owned(),
+            Some("") => "(empty)".to_owned(),
+            Some(value) => short(value, WIDEST),
+        });
+    }
+    cells.push(row.outcome.clone());
+    cells
 }
 
 pub(super) fn differences(left: &Evaluated, right: &Evaluated, all: &[Difference]) -> String {
