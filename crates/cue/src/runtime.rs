@@ -275,6 +275,11 @@ impl Runtime {
         export::cue::write(&mut self.ctx, value.0, profile)
     }
 
+    /// The definition of a value as CUE.
+    pub fn write_def(&mut self, value: Value, package: Option<&str>) -> String {
+        export::def::write(&mut self.ctx, value.0, package)
+    }
+
     /// The text of a string value.
     pub fn text(&mut self, value: Value) -> Option<Vec<u8>> {
         let node = self.ctx.default_node(value.0);

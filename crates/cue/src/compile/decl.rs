@@ -130,7 +130,9 @@ impl<'c> Compiler<'c> {
                     DeclKind::Embed(x) => self.ctx.ir.span(x).unwrap_or(span),
                     _ => span,
                 };
-                out.push(self.ctx.ir.decl(kind, span));
+                let decl = self.ctx.ir.decl(kind, span);
+                self.keep_docs(id, decl);
+                out.push(decl);
             }
         }
         let lit = StructLit {
@@ -140,6 +142,23 @@ impl<'c> Compiler<'c> {
             explicit_open: file.experiments.explicit_open,
         };
         (lit, first)
+    }
+
+    fn keep_docs(&mut self, id: ast::DeclId, decl: DeclId) {
+        let file = self.ast();
+        if file.comments.is_empty() {
+            return;
+        }
+        let groups = file.comments.of(ast::NodeRef::Decl(id));
+        let lines: Vec<String> = groups
+            .iter()
+            .filter(|g| g.doc)
+            .flat_map(|g| g.comments.iter())
+            .map(|&text| file.str(text).trim_end().to_owned())
+            .collect();
+        if !lines.is_empty() {
+            self.ctx.docs.insert(decl, lines);
+        }
     }
 
     fn declare(&mut self, id: ast::DeclId) {

@@ -359,6 +359,12 @@ impl Ctx {
                 self.add_notify(arc, node, ci);
             }
         }
+        let a = &self.nodes[arc];
+        if a.conjuncts.is_empty() && a.status == super::node::Status::Finalized {
+            // Plain data has no conjuncts: its value is inserted.
+            let env = c.env.unwrap_or(self.no_env);
+            return self.insert_value(node, env, Val::Node(arc), ci);
+        }
         let mut i = 0;
         while let Some(&c) = self.nodes[arc].conjuncts.get(i) {
             i += 1;

@@ -78,6 +78,8 @@ pub struct Ctx {
     pub regexes: super::regex_cache::RegexCache,
     /// The names of the sources, for the order of reports.
     pub source_names: Vec<String>,
+    /// Comments above declarations.
+    pub docs: HashMap<super::ids::DeclId, Vec<String>, FxBuildHasher>,
     /// Every builtin that a program mentions.
     pub builtins: Vec<super::builtin::Builtin>,
 
@@ -158,6 +160,7 @@ impl Ctx {
             ranks: HashMap::default(),
             regexes: Default::default(),
             source_names: Vec::new(),
+            docs: HashMap::default(),
             builtins: super::builtin::predeclared(),
             containment: vec![(0, None)],
             env: no_env,

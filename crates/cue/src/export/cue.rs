@@ -31,6 +31,12 @@ pub(super) struct Exporter<'c> {
     /// Paths of imported packages that the output mentions.
     pub(super) imports: Vec<String>,
     pub(super) depth: usize,
+    /// The value that is written, if it is only a part of a tree.
+    pub(super) root: Option<NodeId>,
+    /// Values outside of it that it refers to: name, path, value.
+    pub(super) hoisted: Vec<(String, String, Syn)>,
+    /// Which vertex got which name.
+    pub(super) names: Vec<(NodeId, String)>,
 }
 
 /// A vertex that is being written.
@@ -41,15 +47,27 @@ pub(super) struct Frame {
 
 /// A value as a CUE file, or as an expression when it is no struct.
 pub fn write(ctx: &mut Ctx, node: NodeId, profile: Profile) -> String {
-    let mut exporter = Exporter {
-        ctx,
-        profile,
-        frames: Vec::new(),
-        imports: Vec::new(),
-        depth: 0,
-    };
+    let mut exporter = Exporter::new(ctx, profile);
     let node = exporter.shown(node);
+    exporter.root = exporter.ctx.nodes[node].parent.map(|_| node);
     let syn = exporter.vertex(node);
+    finish(exporter, &syn, "")
+}
+
+/// The text of a value with the imports and the lets that it needs.
+pub(super) fn finish(mut exporter: Exporter<'_>, syn: &Syn, head: &str) -> String {
+    let profile = exporter.profile;
+    let mut lets = String::new();
+    for (name, path, value) in std::mem::take(&mut exporter.hoisted) {
+        let text = print_expr(
+            &value,
+            Layout {
+                tab: profile.tabs,
+                collapse: profile.collapse,
+            },
+        );
+        lets.push_str(&format!("\n//cue:path: {path}\nlet {name} = {text}"));
+    }
     let mut imports = std::mem::take(&mut exporter.imports);
     imports.sort();
     imports.dedup();
@@ -57,10 +75,10 @@ pub fn write(ctx: &mut Ctx, node: NodeId, profile: Profile) -> String {
         tab: profile.tabs,
         collapse: profile.collapse,
     };
-    let mut head = String::new();
+    let mut head = head.to_owned();
     match imports.as_slice() {
         [] => {}
-        [one] => head = format!("import {}\n\n", quote::string(one)),
+        [one] => head.push_str(&format!("import {}\n\n", quote::string(one))),
         many => {
             head.push_str("import (\n");
             for path in many {
@@ -71,14 +89,30 @@ pub fn write(ctx: &mut Ctx, node: NodeId, profile: Profile) -> String {
             head.push_str(")\n\n");
         }
     }
-    let body = match &syn {
+    let mut body = match syn {
         Syn::Struct(items) => print_file(items, layout),
         other => print_expr(other, layout),
     };
-    head + &body
+    if !lets.is_empty() && !matches!(syn, Syn::Struct(_)) {
+        body.insert(0, '\n');
+    }
+    head + &body + &lets
 }
 
-impl Exporter<'_> {
+impl<'c> Exporter<'c> {
+    pub(super) fn new(ctx: &'c mut Ctx, profile: Profile) -> Exporter<'c> {
+        Exporter {
+            ctx,
+            profile,
+            frames: Vec::new(),
+            imports: Vec::new(),
+            depth: 0,
+            root: None,
+            hoisted: Vec::new(),
+            names: Vec::new(),
+        }
+    }
+
     fn shown(&mut self, node: NodeId) -> NodeId {
         if self.profile.take_defaults {
             self.ctx.default_node(node)

@@ -46,19 +46,127 @@ impl Exporter<'_> {
         syn
     }
 
+    /// A reference out of the part that is written: the value is written beside it under a name.
+    fn hoist(&mut self, env: Option<EnvId>, expr: ExprId) -> Option<Syn> {
+        let root = self.root?;
+        let env = env?;
+        let saved = self.ctx.push_state(env, None);
+        let found = self.ctx.resolve(
+            expr,
+            crate::eval::sched::ALL,
+            crate::eval::work::Run::Ignore,
+        );
+        let errs = self.ctx.pop_state(saved);
+        let target = found.ok().flatten()?;
+        if errs.is_some() || target == self.ctx.empty {
+            return None;
+        }
+        let n = &self.ctx.nodes[target];
+        if n.arc_type != crate::eval::node::ArcType::Member
+            || n.is_dynamic
+            || n.non_rooted
+            || n.label.is_let()
+        {
+            return None;
+        }
+        let mut at = Some(target);
+        let mut top = target;
+        while let Some(node) = at {
+            if self.ctx.same_vertex(node, root) {
+                return None;
+            }
+            top = node;
+            at = self.ctx.nodes[node].parent;
+        }
+        let mut home = root;
+        while let Some(parent) = self.ctx.nodes[home].parent {
+            home = parent;
+        }
+        if !self.ctx.same_vertex(top, home) {
+            return None;
+        }
+        let value = self.ctx.default_node(target);
+        let scalar = matches!(self.ctx.nodes[value].base, crate::eval::node::Base::Val(id)
+            if self.ctx.lit_is_concrete(id) && self.ctx.bottom(id).is_none());
+        let empty = self.ctx.nodes[value].base == crate::eval::node::Base::Struct
+            && self.ctx.nodes[value].arcs.is_empty();
+        if scalar || empty {
+            let conjuncts = self.ctx.nodes[target].conjuncts.clone();
+            if let [one] = conjuncts.as_slice()
+                && let crate::eval::node::X::Expr(x) = self.ctx.elem(one.x)
+                && matches!(
+                    self.ctx.ir.exprs[x],
+                    Expr::Binary { .. } | Expr::Unary { .. }
+                )
+            {
+                return Some(self.expr(one.env, x));
+            }
+            return Some(self.vertex(value));
+        }
+        if let Some((_, name)) = self.names.iter().find(|(n, _)| *n == target) {
+            return Some(Syn::Atom(name.clone()));
+        }
+        let labels = self.ctx.path(target);
+        let last = labels.last().map_or(String::new(), |l| self.name(*l));
+        let prefix = if last.starts_with('#') { "#" } else { "" };
+        let base = format!(
+            "{prefix}{}",
+            last.trim_start_matches(['_', '#']).to_uppercase()
+        );
+        let mut name = base.clone();
+        let mut serial = 0;
+        while self.names.iter().any(|(_, n)| *n == name) {
+            serial += 1;
+            name = format!("{base}_{serial:X}");
+        }
+        self.names.push((target, name.clone()));
+        let path = self.ctx.path_text(&labels);
+        let at = self.hoisted.len();
+        self.hoisted
+            .push((name.clone(), path, Syn::Atom("_".to_owned())));
+        let saved = self.profile;
+        self.profile.take_defaults = false;
+        self.profile.optional = true;
+        self.profile.hidden = true;
+        self.profile.definitions = true;
+        let frames = std::mem::take(&mut self.frames);
+        let target = self.ctx.deref_value(target);
+        let syn = self.vertex(target);
+        self.frames = frames;
+        self.profile = saved;
+        if let Some(slot) = self.hoisted.get_mut(at) {
+            slot.2 = syn;
+        }
+        Some(Syn::Atom(name))
+    }
+
     fn expr_inner(&mut self, env: Option<EnvId>, expr: ExprId) -> Syn {
+        if matches!(
+            self.ctx.ir.exprs[expr],
+            Expr::Field { .. } | Expr::Select { .. }
+        ) && let Some(syn) = self.hoist(env, expr)
+        {
+            return syn;
+        }
         match self.ctx.ir.exprs[expr].clone() {
             Expr::Value(id) => self.source_value(id),
             Expr::Struct(lit) => {
+                let env = self.blank_frame(env);
                 let mut items = Vec::new();
                 for decl in lit.decls {
+                    if let Some(docs) = self.ctx.docs.get(&decl) {
+                        items.extend(docs.iter().cloned().map(Item::Line));
+                    }
                     let kind = self.ctx.ir.decls[decl].kind.clone();
-                    items.push(self.decl(kind));
+                    items.push(self.decl(env, kind));
                 }
                 Syn::Struct(items)
             }
-            Expr::List(elems) => Syn::List(elems.into_iter().map(|e| self.expr(None, e)).collect()),
-            Expr::Ellipsis(of) => Syn::Ellipsis(of.map(|of| self.sub(None, of))),
+            Expr::List(elems) => {
+                let env = self.blank_frame(env);
+                Syn::List(elems.into_iter().map(|e| self.expr(env, e)).collect())
+            }
+            Expr::Ellipsis(of) => Syn::Ellipsis(of.map(|of| self.sub(env, of))),
             Expr::Field { label, .. } => Syn::Atom(match label.kind() {
                 LabelKind::String => label.name(&self.ctx.symbols).to_owned(),
                 _ => self.name(label),
@@ -118,9 +226,22 @@ impl Exporter<'_> {
                 join("|", 1, parts)
             }
             Expr::Comprehension(c) => {
-                let clauses = c.clauses.iter().map(|c| self.clause(c)).collect();
-                let value = self.sub(None, c.value);
-                let fallback = c.fallback.map(|e| self.sub(None, e));
+                let outer = env;
+                let mut env = env;
+                let mut clauses = Vec::new();
+                for clause in &c.clauses {
+                    clauses.push(self.clause(env, clause));
+                    let binds = match clause {
+                        Clause::For { .. } | Clause::Let { .. } => true,
+                        Clause::Try { expr, .. } => expr.is_some(),
+                        Clause::If { .. } => false,
+                    };
+                    if binds {
+                        env = self.blank_frame(env);
+                    }
+                }
+                let value = self.sub(env, c.value);
+                let fallback = c.fallback.map(|e| self.sub(outer, e));
                 Syn::Comprehension(clauses, value, fallback)
             }
             Expr::Open(x) => Syn::Open(self.sub(env, x)),
@@ -137,11 +258,19 @@ impl Exporter<'_> {
         syn
     }
 
+    /// A frame below the given one for braces that are only written, not evaluated.
+    fn blank_frame(&mut self, env: Option<EnvId>) -> Option<EnvId> {
+        let env = env?;
+        let node = self.ctx.inline_node(crate::eval::node::Base::None, &[]);
+        self.ctx.nodes[node].status = crate::eval::node::Status::Finalized;
+        Some(self.ctx.new_env(env, node))
+    }
+
     fn words(&self, text: &str) -> Syn {
         Syn::Atom(text.to_owned())
     }
 
-    fn clause(&mut self, clause: &Clause) -> Syn {
+    fn clause(&mut self, env: Option<EnvId>, clause: &Clause) -> Syn {
         match clause {
             Clause::For {
                 key,
@@ -157,43 +286,43 @@ impl Exporter<'_> {
                 }
                 head.push_str(&self.name(*value));
                 head.push_str(" in ");
-                let source = self.expr(None, *source);
+                let source = self.expr(env, *source);
                 Syn::Words(vec![Syn::Atom(head), source])
             }
             Clause::If { condition, .. } => {
-                let condition = self.expr(None, *condition);
+                let condition = self.expr(env, *condition);
                 Syn::Words(vec![self.words("if "), condition])
             }
             Clause::Let { label, expr, .. } => {
                 let head = format!("let {} = ", self.name(*label));
-                let value = self.expr(None, *expr);
+                let value = self.expr(env, *expr);
                 Syn::Words(vec![Syn::Atom(head), value])
             }
             Clause::Try { label, expr, .. } => match expr {
                 None => self.words("try"),
                 Some(expr) => {
                     let head = format!("try {} = ", self.name(*label));
-                    let value = self.expr(None, *expr);
+                    let value = self.expr(env, *expr);
                     Syn::Words(vec![Syn::Atom(head), value])
                 }
             },
         }
     }
 
-    fn decl(&mut self, kind: DeclKind) -> Item {
+    fn decl(&mut self, env: Option<EnvId>, kind: DeclKind) -> Item {
         match kind {
             DeclKind::Field { label, arc, value } => Item::Field {
                 label: self.label(label) + arc.suffix(),
-                value: self.expr(None, value),
+                value: self.expr(env, value),
             },
             DeclKind::Let { label, value, .. } => Item::Let {
                 name: self.name(label),
-                value: self.expr(None, value),
+                value: self.expr(env, value),
             },
             DeclKind::Dynamic {
                 key, arc, value, ..
             } => {
-                let key = self.expr(None, key);
+                let key = self.expr(env, key);
                 let text = one_line(&key);
                 let label = match key {
                     Syn::Interpolation(_) => text,
@@ -201,7 +330,7 @@ impl Exporter<'_> {
                 };
                 Item::Field {
                     label: label + arc.suffix(),
-                    value: self.expr(None, value),
+                    value: self.expr(env, value),
                 }
             }
             DeclKind::Pattern {
@@ -209,7 +338,7 @@ impl Exporter<'_> {
                 label,
                 value,
             } => {
-                let filter = one_line(&self.expr(None, filter));
+                let filter = one_line(&self.expr(env, filter));
                 let label = if label == Label::NONE {
                     format!("[{filter}]")
                 } else {
@@ -217,11 +346,11 @@ impl Exporter<'_> {
                 };
                 Item::Field {
                     label,
-                    value: self.expr(None, value),
+                    value: self.expr(env, value),
                 }
             }
-            DeclKind::Ellipsis(of) => Item::Ellipsis(of.map(|of| self.expr(None, of))),
-            DeclKind::Embed(x) => Item::Embed(self.expr(None, x)),
+            DeclKind::Ellipsis(of) => Item::Ellipsis(of.map(|of| self.expr(env, of))),
+            DeclKind::Embed(x) => Item::Embed(self.expr(env, x)),
         }
     }
 

@@ -5,6 +5,7 @@
 
 pub mod cue;
 pub mod data;
+pub mod def;
 mod expr;
 pub mod order;
 pub mod syntax;

@@ -69,6 +69,7 @@ struct Session {
     runtime: Runtime,
     files: Vec<ast::File>,
     data: Vec<data::Tree>,
+    package: Option<String>,
 }
 
 pub fn run(verb: Verb, arguments: &Arguments) -> ExitCode {
@@ -77,6 +78,7 @@ pub fn run(verb: Verb, arguments: &Arguments) -> ExitCode {
         runtime: Runtime::new(),
         files: Vec::new(),
         data: Vec::new(),
+        package: None,
     };
     match session.run(verb, arguments) {
         Ok(out) => match io::stdout().lock().write_all(&out) {
@@ -151,10 +153,9 @@ impl Session {
         }
         self.runtime.know_sources(&self.sources);
         let files: Vec<&ast::File> = self.files.iter().collect();
-        let package = match files.iter().find_map(|f| f.package()) {
-            Some(name) => self.runtime.symbols().name(name.symbol).to_owned(),
-            None => "_".to_owned(),
-        };
+        let name = files.iter().find_map(|f| f.package());
+        self.package = name.map(|name| self.runtime.symbols().name(name.symbol).to_owned());
+        let package = self.package.clone().unwrap_or("_".to_owned());
         let built = self.runtime.build(&package, &files);
         let root = built.map_err(|e| self.failed(&e))?;
         let is_vet = verb == Verb::Vet && !self.data.is_empty();
@@ -322,12 +323,16 @@ impl Session {
                 }
                 None => return Err(Failure::World("cannot use value as string".to_owned())),
             },
+            _ if verb == Verb::Def => {
+                let text = self.runtime.write_def(value, self.package.as_deref());
+                out.extend_from_slice(text.as_bytes());
+            }
             _ => {
                 let profile = Profile {
-                    take_defaults: verb != Verb::Def,
+                    take_defaults: true,
                     definitions: verb != Verb::Export && !concrete,
-                    hidden: arguments.hidden || arguments.all || verb == Verb::Def,
-                    optional: arguments.optional || arguments.all || verb == Verb::Def,
+                    hidden: arguments.hidden || arguments.all,
+                    optional: arguments.optional || arguments.all,
                     tabs: verb != Verb::Eval,
                     collapse: verb != Verb::Eval,
                 };
