@@ -3,13 +3,21 @@
 //! Exit status is 0 or 1, as the reference implementation has it. Results go to standard output,
 //! all findings to standard error.
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::Subcommand;
 
+mod disk;
+mod documents;
 mod evaluate;
+mod flags;
 mod fmt;
+mod import;
+mod output;
+mod place;
 mod plain;
+mod session;
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -21,10 +29,41 @@ pub enum Command {
     Export(evaluate::Arguments),
     /// Evaluate and print CUE
     Eval(evaluate::Arguments),
-    /// Check files, or data against a schema
+    /// Check packages, or data against a schema
     Vet(evaluate::Arguments),
     /// Print definitions
     Def(evaluate::Arguments),
+    /// Convert data files to CUE files
+    Import(import::Arguments),
+}
+
+/// Why a command did not do what was asked.
+enum Failure {
+    /// It has been reported.
+    Reported,
+    /// Something to say in one line.
+    World(String),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::World(error.to_string())
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Failure {
+        Failure::World(message)
+    }
+}
+
+impl Failure {
+    fn report(self) -> ExitCode {
+        if let Failure::World(message) = self {
+            plain::say(&message);
+        }
+        ExitCode::FAILURE
+    }
 }
 
 /// Deeply nested input needs a deep stack; pages that are not used cost nothing.
@@ -49,5 +88,6 @@ fn dispatch(command: Command) -> ExitCode {
         Command::Eval(arguments) => evaluate::run(evaluate::Verb::Eval, &arguments),
         Command::Vet(arguments) => evaluate::run(evaluate::Verb::Vet, &arguments),
         Command::Def(arguments) => evaluate::run(evaluate::Verb::Def, &arguments),
+        Command::Import(arguments) => import::run(&arguments),
     }
 }

@@ -17,7 +17,11 @@ pub const RESERVED_NAME: Code = Code("cue-reserved-name");
 pub const EXPERIMENT: Code = Code("cue-experiment");
 pub const TOO_DEEP: Code = Code("cue-too-deep");
 
+/// After how many findings the parser gives up.
 const MANY: usize = 10;
+
+/// How many findings are kept, those of the scanner included.
+const MOST: usize = 1_000;
 
 #[derive(Debug)]
 pub(super) struct Errors<'s> {
@@ -50,7 +54,7 @@ impl<'s> Errors<'s> {
 
     /// A finding of the scanner, or one that must not be dropped.
     pub fn push(&mut self, code: Code, at: Range<usize>, message: String) {
-        if self.gave_up {
+        if self.gave_up || self.found.len() >= MOST {
             return;
         }
         self.last = at.start;

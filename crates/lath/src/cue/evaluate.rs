@@ -1,19 +1,16 @@
-//! `lath cue export`, `eval`, `vet` and `def` on files: evaluate, check, print.
+//! `lath cue export`, `eval`, `vet` and `def`: evaluate, check, print.
 
-use std::fs;
-use std::io::{self, Read, Write};
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use base::{Diagnostic, Sources};
-use cue::eval::report::Reported;
+use cue::Value;
 use cue::eval::validate::Config;
 use cue::export::cue::Profile;
-use cue::syntax::{self, ast};
-use cue::{Runtime, Value};
+use cue::load::{Encoding, FileArgument};
 use data::write::{Json, Toml, Yaml};
 
-use super::plain;
+use super::flags::Flags;
+use super::session::{Data, Session, Target};
+use super::{Failure, output};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Verb {
@@ -25,320 +22,279 @@ pub enum Verb {
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Files of one package and data files
-    inputs: Vec<String>,
-    /// Evaluate these expressions in the scope of the files
-    #[arg(short, long = "expression")]
-    expression: Vec<String>,
-    /// The output format: json, yaml, toml, cue, text
-    #[arg(long)]
-    out: Option<String>,
+    #[command(flatten)]
+    flags: Flags,
     /// Require concrete values
     #[arg(short, long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     concrete: Option<bool>,
-    /// The definition that data is checked against
-    #[arg(short = 'd', long)]
-    schema: Option<String>,
     /// Show hidden fields
     #[arg(short = 'H', long = "show-hidden")]
     hidden: bool,
     /// Show optional fields
     #[arg(short = 'O', long = "show-optional")]
     optional: bool,
-    /// Show all fields
+    /// Show attributes
+    #[arg(short = 'A', long = "show-attributes")]
+    attributes: bool,
+    /// Show optional and hidden fields
     #[arg(short, long)]
     all: bool,
-    /// Print what can be printed in spite of errors
-    #[arg(short, long)]
-    ignore: bool,
-}
-
-enum Failure {
-    Reported,
-    World(String),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::World(error.to_string())
-    }
-}
-
-struct Session {
-    sources: Sources,
-    runtime: Runtime,
-    files: Vec<ast::File>,
-    data: Vec<data::Tree>,
-    package: Option<String>,
+    /// Escape what HTML would read as markup
+    #[arg(long)]
+    escape: bool,
+    /// Write imported values in place
+    #[arg(long)]
+    inline_imports: bool,
 }
 
 pub fn run(verb: Verb, arguments: &Arguments) -> ExitCode {
-    let mut session = Session {
-        sources: Sources::new(),
-        runtime: Runtime::new(),
-        files: Vec::new(),
-        data: Vec::new(),
-        package: None,
-    };
-    match session.run(verb, arguments) {
-        Ok(out) => match io::stdout().lock().write_all(&out) {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => crate::report::output_failed(&error),
-        },
-        Err(Failure::Reported) => ExitCode::FAILURE,
-        Err(Failure::World(message)) => {
-            plain::say(&message);
-            ExitCode::FAILURE
-        }
+    match run_verb(verb, arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
     }
 }
 
-impl Session {
-    fn findings(&self, findings: &[Diagnostic]) -> Failure {
-        plain::print(findings, &self.sources);
-        Failure::Reported
+fn run_verb(verb: Verb, arguments: &Arguments) -> Result<(), Failure> {
+    let flags = &arguments.flags;
+    let out = output_file(verb, flags)?;
+    let mut session = Session::new();
+    let expressions = session.expressions("--expression", &flags.expressions)?;
+    let data = match verb {
+        Verb::Vet => Data::Apart,
+        _ => Data::Merged,
+    };
+    let targets = session.targets(flags, data)?;
+    for target in &targets {
+        let evaluated = session.runtime.evaluate(target.value);
+        evaluated.map_err(|e| session.failed(&e))?;
     }
-
-    fn failed(&self, errors: &[Reported]) -> Failure {
-        plain::print_reported(errors, &self.sources);
-        Failure::Reported
-    }
-
-    fn read(&mut self, name: &str) -> Result<(), Failure> {
-        let (shown, bytes) = if name == "-" {
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes)?;
-            ("-".to_owned(), bytes)
-        } else {
-            let bytes = fs::read(name).map_err(|e| Failure::World(format!("{name}: {e}")))?;
-            (format!("./{}", name.trim_start_matches("./")), bytes)
-        };
-        let (id, finding) = self.sources.add_bytes(shown, bytes);
-        if let Some(finding) = finding {
-            return Err(self.findings(&[finding]));
-        }
-        let text: Arc<str> = Arc::clone(self.sources.get(id).text());
-        if let Some(format) = data::Format::from_name(name) {
-            let options = data::Options {
-                reading: data::Reading::Reference,
-            };
-            let parsed = data::parse(format, id, text, self.runtime.symbols(), &options);
-            if parsed.has_errors() {
-                return Err(self.findings(&parsed.findings));
-            }
-            self.data.extend(parsed.documents);
-            return Ok(());
-        }
-        let parsed = syntax::parse_file(id, &text, self.runtime.symbols());
-        if !parsed.errors.is_empty() {
-            return Err(self.findings(&parsed.errors));
-        }
-        self.files.push(parsed.file);
-        Ok(())
-    }
-
-    fn run(&mut self, verb: Verb, arguments: &Arguments) -> Result<Vec<u8>, Failure> {
-        for name in &arguments.inputs {
-            self.read(name)?;
-        }
-        let mut expressions = Vec::new();
-        for text in &arguments.expression {
-            let id = self.sources.add("--expression", text.as_str());
-            let text: Arc<str> = text.as_str().into();
-            let parsed = syntax::parse_expr(id, &text, self.runtime.symbols());
-            if !parsed.errors.is_empty() {
-                return Err(self.findings(&parsed.errors));
-            }
-            expressions.push(parsed);
-        }
-        self.runtime.know_sources(&self.sources);
-        let files: Vec<&ast::File> = self.files.iter().collect();
-        let name = files.iter().find_map(|f| f.package());
-        self.package = name.map(|name| self.runtime.symbols().name(name.symbol).to_owned());
-        let package = self.package.clone().unwrap_or("_".to_owned());
-        let built = self.runtime.build(&package, &files);
-        let root = built.map_err(|e| self.failed(&e))?;
-        let is_vet = verb == Verb::Vet && !self.data.is_empty();
-        if is_vet {
-            return self.vet_data(root, arguments);
-        }
-        for tree in &self.data {
-            self.runtime.add_data(root, tree);
-        }
-        let evaluated = self.runtime.evaluate(root);
-        evaluated.map_err(|e| self.failed(&e))?;
-        if !arguments.ignore && expressions.is_empty() && verb != Verb::Eval {
+    if expressions.is_empty() && !flags.ignore && !matches!(verb, Verb::Vet | Verb::Eval) {
+        for target in &targets {
             let all = Config {
                 all_errors: true,
                 ..Config::default()
             };
-            let checked = self.runtime.validate(root, all);
-            checked.map_err(|e| self.failed(&e))?;
+            let checked = session.runtime.validate(target.value, all);
+            checked.map_err(|e| session.failed(&e))?;
         }
-        let mut out = Vec::new();
-        let mut values = Vec::new();
-        for parsed in &expressions {
-            let value = self
-                .runtime
-                .evaluate_in(&package, &parsed.file, parsed.expr, root);
-            values.push(value.map_err(|e| self.failed(&e))?);
-        }
-        if values.is_empty() {
-            values.push(root);
-        }
-        let many = values.len() > 1;
-        for (i, &value) in values.iter().enumerate() {
-            let text = arguments.expression.get(i).filter(|_| many);
-            self.one(verb, arguments, value, i, text, &mut out)?;
-        }
-        Ok(out)
     }
-
-    fn vet_data(&mut self, root: Value, arguments: &Arguments) -> Result<Vec<u8>, Failure> {
-        let mut schema = root;
-        if let Some(text) = &arguments.schema {
-            let id = self.sources.add("--schema", text.as_str());
-            self.runtime.know_sources(&self.sources);
-            let text: Arc<str> = text.as_str().into();
-            let parsed = syntax::parse_expr(id, &text, self.runtime.symbols());
-            if !parsed.errors.is_empty() {
-                return Err(self.findings(&parsed.errors));
-            }
-            let found = self
-                .runtime
-                .evaluate_in("_", &parsed.file, parsed.expr, root);
-            schema = found.map_err(|e| self.failed(&e))?;
+    let mut printer = Printer {
+        session: &mut session,
+        verb,
+        arguments,
+        encoding: out.encoding,
+        out: Vec::new(),
+        count: 0,
+        several: targets.len() * expressions.len().max(1) > 1,
+        errors: false,
+    };
+    for target in &targets {
+        if expressions.is_empty() {
+            printer.value(target, target.value, None)?;
+            continue;
         }
-        let strict = Config {
-            concrete: true,
-            is_final: true,
+        for (parsed, text) in expressions.iter().zip(&flags.expressions) {
+            let runtime = &mut printer.session.runtime;
+            let found =
+                runtime.evaluate_in(&target.package, &parsed.file, parsed.expr, target.value);
+            let value = found.map_err(|e| printer.session.failed(&e))?;
+            let text = (expressions.len() > 1).then_some(text.as_str());
+            printer.value(target, value, text)?;
+        }
+    }
+    let (text, failed) = (printer.out, printer.errors);
+    if verb != Verb::Vet && (!failed || out.path == "-") {
+        output::write(&out.path, &text, flags.force)?;
+    }
+    if failed {
+        Err(Failure::Reported)
+    } else {
+        Ok(())
+    }
+}
+
+/// Where and how to write.
+fn output_file(verb: Verb, flags: &Flags) -> Result<FileArgument, Failure> {
+    let default = match verb {
+        Verb::Export => Encoding::Json,
+        _ => Encoding::Cue,
+    };
+    let path = flags.outfile.as_deref().unwrap_or("-");
+    let argument = match &flags.out {
+        Some(out) if out.contains(':') && path.contains(':') => {
+            let message = "cannot specify qualifier in both --out and --outfile";
+            return Err(Failure::World(message.to_owned()));
+        }
+        Some(out) => format!("{out}:{path}"),
+        None => path.to_owned(),
+    };
+    Ok(FileArgument::parse(&argument, default)?)
+}
+
+struct Printer<'a> {
+    session: &'a mut Session,
+    verb: Verb,
+    arguments: &'a Arguments,
+    encoding: Encoding,
+    out: Vec<u8>,
+    count: usize,
+    several: bool,
+    errors: bool,
+}
+
+impl Printer<'_> {
+    fn value(&mut self, target: &Target, value: Value, text: Option<&str>) -> Result<(), Failure> {
+        let index = self.count;
+        self.count += 1;
+        let concrete = self.arguments.concrete;
+        if self.verb == Verb::Vet {
+            self.vet(value, target.of_data);
+            return Ok(());
+        }
+        let data = self.encoding != Encoding::Cue;
+        let concrete = concrete.unwrap_or(self.verb == Verb::Export) || data;
+        let own_error = self.session.runtime.error(value).is_some();
+        let config = Config {
+            concrete,
+            is_final: concrete || (self.verb == Verb::Eval && own_error),
             all_errors: true,
             ..Config::default()
         };
-        let mut errors = Vec::new();
-        for i in 0..self.data.len() {
-            let value = self.runtime.empty();
-            if let Some(tree) = self.data.get(i) {
-                self.runtime.add_data(value, tree);
+        if !self.arguments.flags.ignore
+            && let Err(errors) = self.session.runtime.validate(value, config)
+        {
+            if self.verb == Verb::Eval && concrete {
+                self.session.failed(&errors);
+                self.errors = true;
+                return Ok(());
             }
-            let joined = self.runtime.unify(schema, value);
-            let joined = joined.map_err(|e| self.failed(&e))?;
-            if let Err(found) = self.runtime.validate(joined, strict) {
-                errors.extend(found);
-            }
-        }
-        if errors.is_empty() {
-            return Ok(Vec::new());
-        }
-        Err(self.failed(&errors))
-    }
-
-    fn one(
-        &mut self,
-        verb: Verb,
-        arguments: &Arguments,
-        value: Value,
-        index: usize,
-        text: Option<&String>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Failure> {
-        let default = if verb == Verb::Export { "json" } else { "cue" };
-        let format = arguments.out.as_deref().unwrap_or(default);
-        let concrete = arguments.concrete.unwrap_or(verb == Verb::Export);
-        let data = format != "cue";
-        let config = Config {
-            concrete: concrete || data,
-            is_final: concrete || data,
-            all_errors: true,
-            ..Config::default()
-        };
-        if verb == Verb::Vet && arguments.concrete.is_none() {
-            let strict = Config {
-                concrete: true,
-                is_final: true,
-                ..config
-            };
-            if self.runtime.validate(value, strict).is_err() {
-                return Err(Failure::World(
-                    "some instances are incomplete; use the -c flag to show errors or -c=false \
-                     to allow incomplete instances"
-                        .to_owned(),
-                ));
-            }
-            return Ok(());
-        }
-        let own_error = self.runtime.error(value).is_some();
-        let config = Config {
-            is_final: config.is_final || verb == Verb::Eval && own_error,
-            ..config
-        };
-        if !arguments.ignore {
-            let checked = self.runtime.validate(value, config);
-            checked.map_err(|e| self.failed(&e))?;
-        }
-        if verb == Verb::Vet {
-            return Ok(());
+            return Err(self.session.failed(&errors));
         }
         if data
-            && !arguments.ignore
-            && let Some(errors) = self.runtime.error(value)
+            && !self.arguments.flags.ignore
+            && let Some(errors) = self.session.runtime.error(value)
         {
-            return Err(self.failed(&errors));
+            return Err(self.session.failed(&errors));
         }
-        if let Some(text) = text
-            && format == "cue"
-        {
-            if index > 0 {
-                out.push(b'\n');
-            }
-            out.extend_from_slice(format!("// {text}\n").as_bytes());
-        }
-        match format {
-            "json" => {
-                let mut writer = Json::indented(4);
-                self.runtime.write(value, &mut writer);
-                out.extend_from_slice(writer.finish().trim_end().as_bytes());
-                out.push(b'\n');
-            }
-            "yaml" => {
+        match self.encoding {
+            Encoding::Json | Encoding::JsonLines => self.json(value),
+            Encoding::Yaml => {
                 let mut writer = Yaml::new();
-                self.runtime.write(value, &mut writer);
+                self.session.runtime.write(value, &mut writer);
                 if index > 0 {
-                    out.extend_from_slice(b"---\n");
+                    self.out.extend_from_slice(b"---\n");
                 }
-                out.extend_from_slice(writer.finish().as_bytes());
+                self.out.extend_from_slice(writer.finish().as_bytes());
             }
-            "toml" => {
+            Encoding::Toml => {
                 let mut writer = Toml::new();
-                self.runtime.write(value, &mut writer);
+                self.session.runtime.write(value, &mut writer);
                 match writer.finish() {
-                    Ok(text) => out.extend_from_slice(text.as_bytes()),
+                    Ok(text) => self.out.extend_from_slice(text.as_bytes()),
                     Err(error) => return Err(Failure::World(format!("{error:?}"))),
                 }
             }
-            "text" => match self.runtime.text(value) {
+            Encoding::Text | Encoding::Binary => match self.session.runtime.text(value) {
                 Some(text) => {
-                    out.extend_from_slice(&text);
-                    out.push(b'\n');
+                    self.out.extend_from_slice(&text);
+                    if self.encoding == Encoding::Text {
+                        self.out.push(b'\n');
+                    }
                 }
-                None => return Err(Failure::World("cannot use value as string".to_owned())),
+                None => {
+                    let message = "cannot use value as string";
+                    return Err(Failure::World(message.to_owned()));
+                }
             },
-            _ if verb == Verb::Def => {
-                let text = self.runtime.write_def(value, self.package.as_deref());
-                out.extend_from_slice(text.as_bytes());
-            }
-            _ => {
-                let profile = Profile {
-                    take_defaults: true,
-                    definitions: verb != Verb::Export && !concrete,
-                    hidden: arguments.hidden || arguments.all,
-                    optional: arguments.optional || arguments.all,
-                    tabs: verb != Verb::Eval,
-                    collapse: verb != Verb::Eval,
-                };
-                out.extend_from_slice(self.runtime.write_cue(value, profile).as_bytes());
-            }
+            Encoding::Cue => self.cue(target, value, text, index),
         }
         Ok(())
+    }
+
+    fn json(&mut self, value: Value) {
+        let mut writer = match self.encoding {
+            Encoding::JsonLines => Json::compact(),
+            _ => Json::indented(4),
+        };
+        self.session.runtime.write(value, &mut writer);
+        let mut text = writer.finish();
+        if self.arguments.escape {
+            text = text
+                .replace('&', "\\u0026")
+                .replace('<', "\\u003c")
+                .replace('>', "\\u003e");
+        }
+        self.out.extend_from_slice(text.trim_end().as_bytes());
+        self.out.push(b'\n');
+    }
+
+    fn cue(&mut self, target: &Target, value: Value, text: Option<&str>, index: usize) {
+        let arguments = self.arguments;
+        let concrete = arguments.concrete.unwrap_or(false);
+        if let Some(text) = text {
+            if index > 0 {
+                self.out.push(b'\n');
+            }
+            self.out
+                .extend_from_slice(format!("// {text}\n").as_bytes());
+        } else if self.several && index > 0 {
+            self.out.extend_from_slice(b"// ---\n");
+        }
+        if self.verb == Verb::Def {
+            let given = arguments.flags.package.as_deref();
+            let package = given.or(target.clause.as_deref());
+            let text = self.session.runtime.write_def(value, package);
+            self.out.extend_from_slice(text.as_bytes());
+            return;
+        }
+        let profile = Profile {
+            take_defaults: true,
+            definitions: self.verb != Verb::Export && !concrete,
+            hidden: arguments.hidden || arguments.all,
+            optional: arguments.optional || arguments.all,
+            tabs: self.verb != Verb::Eval,
+            collapse: self.verb != Verb::Eval,
+        };
+        let text = self.session.runtime.write_cue(value, profile);
+        if let Some(package) = &arguments.flags.package
+            && self.verb == Verb::Export
+            && index == 0
+        {
+            self.out
+                .extend_from_slice(format!("package {package}\n\n").as_bytes());
+        }
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    /// Checks a value; without `-c` what is merely incomplete is told in one line.
+    fn vet(&mut self, value: Value, of_data: bool) {
+        let given = self.arguments.concrete;
+        let concrete = of_data || given.unwrap_or(true);
+        let config = |concrete| Config {
+            concrete,
+            is_final: concrete,
+            all_errors: true,
+            ..Config::default()
+        };
+        let Err(mut errors) = self.session.runtime.validate(value, config(concrete)) else {
+            return;
+        };
+        if given.is_none() && !of_data {
+            match self.session.runtime.validate(value, config(false)) {
+                Err(fatal) => errors = fatal,
+                Ok(()) => {
+                    if !self.errors {
+                        super::plain::say(
+                            "some instances are incomplete; use the -c flag to show errors or \
+                             -c=false to allow incomplete instances",
+                        );
+                    }
+                    self.errors = true;
+                    return;
+                }
+            }
+        }
+        self.session.failed(&errors);
+        self.errors = true;
     }
 }

@@ -11,7 +11,7 @@ use cue::load::{Encoding, ImportPath, Inputs};
 use cue::syntax::{self, Options};
 use similar::{ChangeTag, TextDiff};
 
-use super::plain;
+use super::{Failure, plain};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -31,34 +31,11 @@ pub struct Arguments {
     files: bool,
 }
 
-/// Why nothing, or not everything, was formatted.
-enum Failure {
-    /// It has been reported.
-    Reported,
-    World(String),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Failure {
-        Failure::World(error.to_string())
-    }
-}
-
-impl From<String> for Failure {
-    fn from(message: String) -> Failure {
-        Failure::World(message)
-    }
-}
-
 pub fn run(arguments: &Arguments) -> ExitCode {
     match format_all(arguments) {
         Ok(changed) if changed && arguments.check => ExitCode::FAILURE,
         Ok(_) => ExitCode::SUCCESS,
-        Err(Failure::Reported) => ExitCode::FAILURE,
-        Err(Failure::World(message)) => {
-            plain::say(&message);
-            ExitCode::FAILURE
-        }
+        Err(failure) => failure.report(),
     }
 }
 

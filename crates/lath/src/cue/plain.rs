@@ -10,8 +10,9 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
-use base::{Diagnostic, Source, Sources, Span};
 use cue::eval::report::Reported;
+
+use base::{Diagnostic, Source, Sources, Span};
 
 /// Prints findings on standard error, sorted, each only once.
 pub fn print(findings: &[Diagnostic], sources: &Sources) {

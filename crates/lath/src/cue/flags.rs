@@ -1,0 +1,69 @@
+//! The flags that the commands share. They are those of the reference implementation.
+
+use clap::ArgAction;
+
+#[derive(clap::Args, Debug, Default)]
+pub struct Flags {
+    /// Packages and files: `.`, `./...`, `.:name`, `example.com/path`, `a.cue`, `json:`, `-`
+    pub inputs: Vec<String>,
+    /// Evaluate this expression only
+    #[arg(short = 'e', long = "expression")]
+    pub expressions: Vec<String>,
+    /// Check data against this part of the schema
+    #[arg(short = 'd', long = "schema")]
+    pub schemas: Vec<String>,
+    /// Place data at a path: labels, or expressions on the data
+    #[arg(short = 'l', long)]
+    pub path: Vec<String>,
+    /// Collect documents in a list
+    #[arg(long)]
+    pub list: bool,
+    /// Labels see `data`, `filename`, `index` and `recordCount`
+    #[arg(long)]
+    pub with_context: bool,
+    /// Unify data files with the rest
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub merge: Option<bool>,
+    /// The form of the output
+    #[arg(long)]
+    pub out: Option<String>,
+    /// Where to write; `-` is standard output
+    #[arg(short = 'o', long)]
+    pub outfile: Option<String>,
+    /// Overwrite files
+    #[arg(short, long)]
+    pub force: bool,
+    /// Set a tag: `name` or `name=value`
+    #[arg(short = 't', long = "inject")]
+    pub tags: Vec<String>,
+    /// Set tags that ask for a variable of the system
+    #[arg(short = 'T', long)]
+    pub inject_vars: bool,
+    /// The package's name
+    #[arg(short, long)]
+    pub package: Option<String>,
+    /// Only files whose name matches
+    #[arg(short = 'n', long)]
+    pub name: Option<String>,
+    /// Report all errors
+    #[arg(short = 'E', long)]
+    pub all_errors: bool,
+    /// Go on in spite of errors
+    #[arg(short, long)]
+    pub ignore: bool,
+    /// Simplify the output
+    #[arg(short, long)]
+    pub simplify: bool,
+    /// Stricter reading of other formats
+    #[arg(long)]
+    pub strict: bool,
+    /// Say more
+    #[arg(short, long, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// Where to look for protocol buffers
+    #[arg(short = 'I', long)]
+    pub proto_path: Vec<String>,
+    /// How to write enumerations of protocol buffers
+    #[arg(long = "proto_enum")]
+    pub proto_enum: Option<String>,
+}
