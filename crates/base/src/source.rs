@@ -78,7 +78,12 @@ pub struct Source {
     name: String,
     text: Arc<str>,
     lines: OnceLock<Vec<u32>>,
+    /// How many characters begin before every [`STRIDE`]th byte, so that a place in one long line
+    /// costs no walk from its start.
+    characters: OnceLock<Vec<u32>>,
 }
+
+const STRIDE: usize = 1024;
 
 impl Source {
     /// The name as it is shown: a path as the user wrote it, or `<stdin>`, `<command line>`.
@@ -111,12 +116,33 @@ impl Source {
             .partition_point(|&start| start <= offset)
             .saturating_sub(1);
         let start = lines.get(index).copied().unwrap_or(0);
-        let before = self.slice(start as usize..offset as usize);
-        let column = before.chars().filter(|&c| c != '\u{feff}').count() + 1;
+        let mark = u32::from(index == 0 && offset > 0 && self.text.starts_with('\u{feff}'));
+        let before = self.characters_before(offset) - self.characters_before(start);
         Place {
             line: u32::try_from(index + 1).unwrap_or(u32::MAX),
-            column: u32::try_from(column).unwrap_or(u32::MAX),
+            column: before.saturating_sub(mark) + 1,
         }
+    }
+
+    /// How many characters begin before a byte offset.
+    fn characters_before(&self, offset: u32) -> u32 {
+        let starts = |bytes: &[u8]| {
+            let starts = bytes.iter().filter(|&&b| b & 0xc0 != 0x80).count();
+            u32::try_from(starts).unwrap_or(u32::MAX)
+        };
+        let counts = self.characters.get_or_init(|| {
+            let mut sum = 0;
+            let mut counts = vec![0];
+            for stride in self.text.as_bytes().chunks(STRIDE) {
+                sum += starts(stride);
+                counts.push(sum);
+            }
+            counts
+        });
+        let offset = (offset as usize).min(self.text.len());
+        let stride = offset / STRIDE;
+        let rest = self.text.as_bytes().get(stride * STRIDE..offset);
+        counts.get(stride).copied().unwrap_or(0) + starts(rest.unwrap_or_default())
     }
 
     /// The text of a line, counted from one, without its line end.
@@ -175,6 +201,7 @@ impl Sources {
             name: name.into(),
             text: text.into(),
             lines: OnceLock::new(),
+            characters: OnceLock::new(),
         });
         id
     }
@@ -262,6 +289,22 @@ mod tests {
         assert_eq!(sources.get(id).line(2), "b: 2");
         assert_eq!(sources.get(id).line(3), "");
         assert_eq!(sources.get(id).line(4), "");
+    }
+
+    #[test]
+    fn places_in_a_long_line_count_characters_too() {
+        let mut sources = Sources::new();
+        let id = sources.add("a.json", "é".repeat(5_000) + "\n" + &"aé€".repeat(3_000));
+        let text = sources.get(id).text().clone();
+        for (at, _) in text.char_indices().step_by(97) {
+            let start = text
+                .get(..at)
+                .and_then(|t| t.rfind('\n'))
+                .map_or(0, |n| n + 1);
+            let column = text.get(start..at).map_or(0, |t| t.chars().count()) + 1;
+            let place = sources.place(Span::new(id, at..at));
+            assert_eq!(place.column as usize, column, "at {at}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use layers::{Conflict, ConflictKind};
 use crate::codes;
 use crate::document::Kind;
 use crate::merge::{Context, Merged};
-use crate::schema::Schema;
+use crate::schema::{MOST_FINDINGS, Schema};
 use crate::show;
 
 pub(crate) fn report(
@@ -16,11 +16,17 @@ pub(crate) fn report(
     context: Context<'_>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    for conflict in &merged.resolution.conflicts {
-        // Plain data has no constraints, so nothing else can come out of it.
-        if conflict.kind == ConflictKind::Locked {
-            findings.extend(finding(merged, conflict, schema, context));
-        }
+    // Plain data has no constraints, so nothing else can come out of it.
+    let locked = merged.resolution.conflicts.iter();
+    let locked = locked.filter(|conflict| conflict.kind == ConflictKind::Locked);
+    let count = locked.clone().count();
+    for conflict in locked.take(MOST_FINDINGS) {
+        findings.extend(finding(merged, conflict, schema, context));
+    }
+    if count > MOST_FINDINGS {
+        let more = count - MOST_FINDINGS;
+        let message = format!("{more} more locked values are not shown");
+        findings.push(Diagnostic::error(data::codes::MORE_FINDINGS, message));
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Options {
     pub at: Option<Path>,
     /// Whether an end user's `null` removes an overridable value.
     pub null_deletes: bool,
+    /// Look for conflicts with locks only: the schema is quoted but not checked.
+    pub locks_only: bool,
 }
 
 /// One layer of the stack, with what the engine does not know of it.
@@ -179,7 +181,7 @@ pub fn merge<'a>(
             .collect(),
     };
     locked::report(&merged, schema, context, &mut findings);
-    if let Some(schema) = schema {
+    if let Some(schema) = schema.filter(|_| !options.locks_only) {
         schema.check(&merged, context, &mut findings);
     }
     (merged, findings)

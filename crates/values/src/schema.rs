@@ -19,7 +19,7 @@ use crate::diff::up_to;
 use crate::merge::{Context, Merged};
 
 /// How many findings are listed before the rest is only mentioned.
-const MOST_FINDINGS: usize = 1_000;
+pub const MOST_FINDINGS: usize = 1_000;
 
 /// A schema, ready to check values, with the places of its parts.
 #[derive(Debug)]

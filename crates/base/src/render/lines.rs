@@ -5,6 +5,9 @@ use unicode_width::UnicodeWidthChar;
 
 const TAB: usize = 4;
 
+/// Lines longer than this many bytes are looked at only around the marked part.
+const LONG: usize = 8192;
+
 /// A line ready to print, and where the marked part lies in it, in screen columns.
 pub(super) struct Shown {
     pub text: String,
@@ -15,6 +18,7 @@ pub(super) struct Shown {
 /// Prepares `line` for at most `width` columns; `from..to` are byte offsets in the line of the
 /// part to mark. The marked part is at least one column wide.
 pub(super) fn show(line: &str, from: usize, to: usize, width: usize) -> Shown {
+    let (line, from, to) = around(line, from, to);
     let mut cells: Vec<(char, usize)> = Vec::new();
     let (mut first, mut last) = (None, None);
     let mut column = 0;
@@ -42,6 +46,17 @@ pub(super) fn show(line: &str, from: usize, to: usize, width: usize) -> Shown {
     let first = first.unwrap_or(column);
     let last = last.unwrap_or(column).max(first + 1);
     window(&cells, column, first, last, width.max(20))
+}
+
+/// The part of a very long line that can be seen when the marked part can; a minified file is one line.
+fn around(line: &str, from: usize, to: usize) -> (&str, usize, usize) {
+    if line.len() <= LONG {
+        return (line, from, to);
+    }
+    let start = line.floor_char_boundary(from.saturating_sub(LONG / 4));
+    let end = line.floor_char_boundary(from.saturating_add(LONG / 2).min(line.len()));
+    let part = line.get(start..end).unwrap_or(line);
+    (part, from - start, to.saturating_sub(start))
 }
 
 fn visible(c: char) -> (char, usize) {
@@ -99,6 +114,15 @@ mod tests {
         let shown = show("\tname: 漢x", 10, 11, 80);
         assert_eq!(shown.text, "    name: 漢x");
         assert_eq!((shown.from, shown.to), (12, 13));
+    }
+
+    #[test]
+    fn a_very_long_line_is_cut_on_both_sides() {
+        let line = "é".repeat(50_000) + "here" + &"x".repeat(50_000);
+        let shown = show(&line, 100_000, 100_004, 60);
+        assert!(shown.text.starts_with("…é") && shown.text.ends_with("x…"));
+        let marked: String = shown.text.chars().skip(shown.from).take(4).collect();
+        assert_eq!(marked, "here");
     }
 
     #[test]

@@ -106,16 +106,21 @@ pub fn run(values: &Values) -> ExitCode {
             bare,
         } => watched(common, |loaded| {
             let stack = loaded.stack(module, common);
-            single(loaded, &stack, common, &mut |merged, context, found| {
-                let format = out.unwrap_or(stack.format);
-                output::values(merged, context, format, *bare)
-                    .map_err(|finding| found.push(*finding))
-                    .ok()
-            })
+            single(
+                loaded,
+                &stack,
+                &options(common),
+                &mut |merged, context, found| {
+                    let format = out.unwrap_or(stack.format);
+                    output::values(merged, context, format, *bare)
+                        .map_err(|finding| found.push(*finding))
+                        .ok()
+                },
+            )
         }),
         Command::Validate { module, common } => watched(common, |loaded| {
             let stack = loaded.stack(module, common);
-            single(loaded, &stack, common, &mut |merged, _, _| {
+            single(loaded, &stack, &options(common), &mut |merged, _, _| {
                 let leaves = output::leaf_count(merged);
                 let files = output::plural(merged.parts.len(), "layer");
                 Some(format!(
@@ -126,8 +131,13 @@ pub fn run(values: &Values) -> ExitCode {
         }),
         Command::Check { module, common } => watched(common, |loaded| {
             let stack = loaded.stack(module, common);
-            single(loaded, &stack, common, &mut |merged, _, found| {
-                found.retain(|finding| finding.code == codes::LOCKED_VALUE);
+            let options = Options {
+                locks_only: true,
+                ..options(common)
+            };
+            single(loaded, &stack, &options, &mut |merged, _, found| {
+                let of_locks = [codes::LOCKED_VALUE, data::codes::MORE_FINDINGS];
+                found.retain(|finding| of_locks.contains(&finding.code));
                 let locks = output::plural(output::lock_count(merged), "locked value");
                 Some(format!("no conflicts: {locks}, all respected\n"))
             })
@@ -138,9 +148,14 @@ pub fn run(values: &Values) -> ExitCode {
             view,
         } => watched(common, |loaded| {
             let stack = loaded.stack(module, common);
-            single(loaded, &stack, common, &mut |merged, context, found| {
-                inspect::listing(merged, &stack, view, context, found)
-            })
+            single(
+                loaded,
+                &stack,
+                &options(common),
+                &mut |merged, context, found| {
+                    inspect::listing(merged, &stack, view, context, found)
+                },
+            )
         }),
         Command::Diff(args) => watched(&args.common, |loaded| diff::run(loaded, args)),
     }
@@ -156,7 +171,7 @@ struct Outcome {
 type Make<'a> = dyn FnMut(&Merged<'_>, Context<'_>, &mut Vec<Diagnostic>) -> Option<String> + 'a;
 
 /// Merges one stack and makes a command's text of it.
-fn single(loaded: &mut Loaded, stack: &Stack, common: &Common, make: &mut Make<'_>) -> Outcome {
+fn single(loaded: &mut Loaded, stack: &Stack, options: &Options, make: &mut Make<'_>) -> Outcome {
     let mut findings = std::mem::take(&mut loaded.findings);
     let unread = findings.iter().any(Diagnostic::is_error);
     if unread || !loaded.failures.is_empty() {
@@ -173,7 +188,7 @@ fn single(loaded: &mut Loaded, stack: &Stack, common: &Common, make: &mut Make<'
     let (merged, mut found) = values::merge(
         documents.unwrap_or_default(),
         stack.schema.as_ref(),
-        &options(common),
+        options,
         context,
     );
     let text = make(&merged, context, &mut found);
@@ -185,6 +200,7 @@ fn options(common: &Common) -> Options {
     Options {
         at: common.at.clone(),
         null_deletes: common.null_deletes,
+        locks_only: false,
     }
 }
 
