@@ -4,7 +4,7 @@
 //! One pass over the listing, by the shape of the paths alone. What is wrong with an entry's place
 //! or kind is kept with its service or host, so that only what a host selects can block it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base::distance::nearest;
 use base::{Diagnostic, Span};
@@ -439,7 +439,8 @@ impl Definitions {
 /// Names in one directory that differ only in case.
 #[derive(Default)]
 struct Twins {
-    seen: BTreeMap<String, EntryId>,
+    /// Only ever asked for a path, never walked.
+    seen: HashMap<String, EntryId>,
 }
 
 impl Twins {

@@ -47,8 +47,13 @@ fn quadlet(repository: &Repository, unit: &Unit) -> DesiredFile {
             .parts
             .get(part)
             .map(|part| repository.entry(part.entry));
-        // A path may hold anything but a line end must not leave the comment.
-        entry.map_or_else(String::new, |entry| entry.path.escape_debug().to_string())
+        // Whatever the path holds, it must not leave the comment.
+        entry.map_or_else(String::new, |entry| {
+            match entry.path.contains(char::is_control) {
+                true => entry.path.escape_debug().to_string(),
+                false => entry.path.clone(),
+            }
+        })
     };
     DesiredFile {
         target: format!("{QUADLET_DIRECTORY}/{}", unit.name),

@@ -133,6 +133,12 @@ impl RepositoryBuilder {
     }
 
     fn add(&mut self, path: &str, kind: EntryKind) -> &mut Found {
+        // No directory lists such names; a listing from elsewhere might.
+        let climbs = |name: &str| matches!(name, "" | "." | "..");
+        let kind = match path.split('/').any(climbs) {
+            true => EntryKind::Refused("its path leads elsewhere".to_owned()),
+            false => kind,
+        };
         self.found.push(Found {
             path: path.to_owned(),
             kind,
@@ -175,12 +181,14 @@ impl RepositoryBuilder {
     }
 
     pub fn finish(mut self) -> Repository {
-        self.found.sort_by(|a, b| a.path.cmp(&b.path));
+        self.found.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         let mut sources = Sources::new();
         let mut entries = Vec::with_capacity(self.found.len());
         for found in self.found {
-            let has_text = found.text.is_some();
-            let bytes = found.text.unwrap_or_default();
+            let is_file = found.kind == EntryKind::File;
+            let text = found.text.filter(|_| is_file);
+            let has_text = text.is_some();
+            let bytes = text.unwrap_or_default();
             let (source, bad) = sources.add_bytes(found.path.as_str(), bytes);
             let unit = match text_kind(&found.path) {
                 Some(TextKind::Unit(flavour)) if has_text => {
