@@ -129,7 +129,9 @@ fn read_text(parent: BorrowedFd<'_>, name: &CStr) -> Result<Option<Vec<u8>>, std
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(None);
     }
-    let mut bytes = Vec::new();
+    // One byte more than its size, so that the end is seen without growing.
+    let expected = u64::try_from(stat.st_size).unwrap_or(0).min(LARGEST_TEXT);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
     let mut limited = File::from(handle).take(LARGEST_TEXT + 1);
     limited.read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= LARGEST_TEXT).then_some(bytes))
