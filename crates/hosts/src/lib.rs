@@ -23,6 +23,7 @@ pub mod explain;
 pub mod graph;
 mod install;
 mod payload;
+pub mod plan;
 pub mod repository;
 mod unit_rules;
 

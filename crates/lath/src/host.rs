@@ -7,6 +7,7 @@ mod identity;
 mod json;
 mod print;
 mod read;
+mod reconcile;
 mod table;
 mod write;
 
@@ -39,6 +40,34 @@ pub enum Command {
     ///
     /// Example: lath host diff kadath rlyeh
     Diff(DiffArgs),
+    /// Write down where this host's desired state comes from
+    ///
+    /// Example: lath host init --repo https://git.example.org/hosts.git --rev main
+    Init(reconcile::InitArgs),
+    /// Show what `apply` would do, and change nothing
+    ///
+    /// Exit status: 0 nothing to do, 3 changes pending, 1 findings or failure.
+    ///
+    /// Example: lath host plan --repo . --host kadath
+    Plan(reconcile::PlanVerb),
+    /// Bring this host to its desired state
+    ///
+    /// Example: lath host apply --repo https://git.example.org/hosts.git --rev main
+    Apply(reconcile::ApplyVerb),
+    /// The same, unattended: for a timer
+    ///
+    /// Example: systemctl enable --now lath-host.timer
+    Agent(reconcile::ApplyVerb),
+    /// How the last run went and what is installed
+    Status(reconcile::StatusArgs),
+    /// What was installed before and can be gone back to
+    History(reconcile::HistoryArgs),
+    /// Go back to an earlier generation
+    ///
+    /// The commit that is left behind is held back until it changes or `apply --retry`.
+    ///
+    /// Example: lath host rollback 3
+    Rollback(reconcile::RollbackVerb),
 }
 
 #[derive(Args)]
@@ -133,6 +162,13 @@ pub fn run(command: &Command) -> ExitCode {
         Command::Evaluate(args) => evaluate(args),
         Command::Explain(args) => explain(args),
         Command::Diff(args) => diff(args),
+        Command::Init(args) => return reconcile::init(args),
+        Command::Plan(args) => return reconcile::plan(args),
+        Command::Apply(args) => return reconcile::apply(args),
+        Command::Agent(args) => return reconcile::agent(args),
+        Command::Status(args) => return reconcile::status(args),
+        Command::History(args) => return reconcile::history(args),
+        Command::Rollback(args) => return reconcile::rollback(args),
     };
     done.unwrap_or_else(|message| report::failed(&message))
 }
