@@ -16,6 +16,8 @@ pub struct Layout {
     pub state: PathBuf,
     /// The configuration file of the agent, as the outside sees it.
     pub config: PathBuf,
+    /// A directory of the calling user alone, for what does not outlive a run.
+    pub scratch: PathBuf,
     pub user: bool,
     /// Whether the running systemd is the one that reads these files.
     pub live: bool,
@@ -30,6 +32,7 @@ impl Layout {
             payloads: "/etc".into(),
             state: "/var/lib/lath/host".into(),
             config: "/etc/lath/host.toml".into(),
+            scratch: "/run".into(),
             user: false,
             live: true,
         }
@@ -43,6 +46,7 @@ impl Layout {
             root: root.to_owned(),
             state: move_below(system.state.clone()),
             config: move_below(system.config.clone()),
+            scratch: move_below(system.state.clone()),
             live: false,
             ..system
         }
@@ -70,6 +74,8 @@ impl Layout {
             payloads: text(&config),
             state: or("XDG_STATE_HOME", ".local/state").join("lath/host"),
             config: config.join("lath/host.toml"),
+            scratch: variable("XDG_RUNTIME_DIR")
+                .unwrap_or_else(|| or("XDG_STATE_HOME", ".local/state").join("lath")),
             user: true,
             live: true,
         })

@@ -15,6 +15,7 @@
 pub mod apply;
 pub mod failure;
 pub mod fault;
+pub mod foreign;
 pub mod git;
 pub mod journal;
 pub mod layout;

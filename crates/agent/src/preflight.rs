@@ -35,8 +35,26 @@ const GENERATORS: [&str; 3] = [
     "/usr/lib/systemd/system-generators/podman-system-generator",
 ];
 
-/// Removed with everything in it when the pre-flight is over.
-struct Stage(PathBuf);
+/// A directory that is removed with everything in it when it is no longer needed.
+pub struct Stage(pub PathBuf);
+
+impl Stage {
+    /// Makes a directory that nobody else can look into. What killed processes left is removed.
+    pub fn new(scratch: &Path, what: &str) -> io::Result<Stage> {
+        let prefix = format!("lath-{what}-");
+        for entry in fs::read_dir(scratch).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let process = name.to_str().and_then(|name| name.strip_prefix(&prefix));
+            if process.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+                // Another user's is not ours to remove.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        let path = scratch.join(format!("{prefix}{}", std::process::id()));
+        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Stage(path))
+    }
+}
 
 impl Drop for Stage {
     fn drop(&mut self) {
@@ -49,15 +67,14 @@ pub fn preflight(
     target: &Target,
     applied: &Applied,
     plan: &Plan,
-    scratch: &Path,
 ) -> Outcome<Report> {
     let mut report = Report::default();
     if !layout.live || plan.is_empty() {
         return Ok(report);
     }
-    let stage = Stage(scratch.join(format!("preflight-{}", std::process::id())));
     let failed =
-        |error: io::Error| Failure::file("stage in", &stage.0.display().to_string(), &error);
+        |error: io::Error| Failure::file("stage in", &layout.scratch.display().to_string(), &error);
+    let stage = Stage::new(&layout.scratch, "preflight").map_err(failed)?;
     build(layout, target, applied, &stage.0).map_err(failed)?;
     let quadlets = run_quadlet(layout, target, &stage.0, &mut report)?;
     let verified = run_verify(layout, target, plan, &stage.0, &mut report)?;
@@ -71,7 +88,6 @@ pub fn preflight(
 
 /// Builds the future directories: `quadlets` and `units`.
 fn build(layout: &Layout, target: &Target, applied: &Applied, stage: &Path) -> io::Result<()> {
-    let _ = fs::remove_dir_all(stage);
     for directory in ["quadlets", "units", "generated"] {
         fs::DirBuilder::new()
             .recursive(true)

@@ -11,6 +11,7 @@ use hosts::plan::{self, Applied, Intent, Options, Plan, Target};
 
 use crate::apply::{self, Run, World};
 use crate::failure::{Class, Failure, Outcome};
+use crate::foreign;
 use crate::journal::{Journal, Priority};
 use crate::layout::Layout;
 use crate::notify::notify;
@@ -140,15 +141,12 @@ impl Host {
             store.load_contents(&mut target)?;
         }
         let (seen, applied) = self.observe(&target, state, intent)?;
-        let plan = plan::plan(&target, &applied, &seen.observed, self.settings.options);
+        let mut plan = plan::plan(&target, &applied, &seen.observed, self.settings.options);
+        plan.notes
+            .extend(foreign::foreign(&self.layout, &target, &applied));
         let mut report = Report::default();
         if plan.conflicts.is_empty() {
-            let scratch = if self.layout.user {
-                std::env::temp_dir()
-            } else {
-                "/run".into()
-            };
-            report = preflight::preflight(&self.layout, &target, &applied, &plan, &scratch)?;
+            report = preflight::preflight(&self.layout, &target, &applied, &plan)?;
         }
         Ok(Prepared {
             plan,
@@ -343,7 +341,12 @@ impl Host {
                 return second;
             }
         }
-        let good = match last_good(store, &state) {
+        // When the world failed, the way back leads to what was there, good or not.
+        let good = match unit_failed {
+            true => last_good(store, &state),
+            false => Ok(Some(state.generation.clone())),
+        };
+        let good = match good {
             Ok(good) => good,
             Err(second) => return failure.details([second.message]),
         };

@@ -441,6 +441,15 @@ fn foreign_files_are_conflicts_until_adopted() {
     host.apply(&[]).code(1);
     assert!(!host.exists("/etc/a/a.conf"), "nothing is done by halves");
     host.apply(&["--adopt"]).ok();
+    host.write(
+        "/run/systemd/system/a.service.d/x.conf",
+        "[Service]\nNice=3\n",
+    );
+    let told = host.plan(&[]).stdout;
+    assert!(
+        told.contains("`/run/systemd/system/a.service.d/x.conf` changes a.service"),
+        "{told}"
+    );
     assert!(
         host.sh("cat /var/lib/lath/host/replaced/*/etc/systemd/system/a.service")
             .ok()

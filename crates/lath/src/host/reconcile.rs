@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use agent::journal::{Journal, Priority};
 use agent::layout::Layout;
 use agent::notify::notify;
+use agent::preflight::Stage;
 use agent::run::{self, Ended, Host, Wanted};
 use agent::store::{State, Store};
 use agent::{Class, Failure};
@@ -71,7 +72,8 @@ fn planned(verb: &PlanVerb) -> Result<ExitCode, Failure> {
         None => (State::default(), None),
     };
     // A cache of its own: planning neither waits for a run nor disturbs one.
-    let scratch = Scratch::new()?;
+    let scratch = Stage::new(&std::env::temp_dir(), "plan")
+        .map_err(|error| Failure::file("make", "a temporary directory", &error))?;
     let wanted = source::wanted(&source, &layout, &state.commit, &scratch.0)?;
     let host = Host::open(layout, verb.plan.settings())?;
     let prepared = host.prepare(&wanted, &state, intent.as_ref(), store.as_ref())?;
@@ -89,24 +91,6 @@ fn planned(verb: &PlanVerb) -> Result<ExitCode, Failure> {
         );
     }
     Ok(ExitCode::from(if prepared.plan.is_empty() { 0 } else { 3 }))
-}
-
-/// Removed when planning is over.
-struct Scratch(std::path::PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Scratch, Failure> {
-        let path = std::env::temp_dir().join(format!("lath-plan-{}", std::process::id()));
-        let made = std::fs::create_dir(&path);
-        made.map_err(|error| Failure::file("make", &path.display().to_string(), &error))?;
-        Ok(Scratch(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Brings the host to its desired state, for a person.
