@@ -14,7 +14,7 @@
 //! what may have happened. `state.json` carries its own hash: a damaged one is replaced by the
 //! newest generation, which says the same.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -332,17 +332,20 @@ impl Store {
     }
 
     pub fn add_generation(&self, generation: &Generation) -> Outcome<()> {
-        self.write(
-            &format!("/generations/{:08}.json", generation.number),
-            generation,
-        )
+        self.write(&generation_path(generation.number), generation)
     }
 
     /// Forgets the oldest generations, and contents that none of the rest has.
     pub fn tidy(&self) -> Outcome<()> {
-        let names = self.generation_files()?;
-        for name in names.iter().rev().skip(GENERATIONS) {
-            let path = format!("/generations/{name}");
+        let all = self.generations()?;
+        // However many have failed since: the last good one can always be gone back to.
+        let good = all.iter().rev().find(|generation| generation.good);
+        let good = good.map_or(0, |generation| generation.number);
+        for generation in all.iter().rev().skip(GENERATIONS) {
+            if generation.number == good {
+                continue;
+            }
+            let path = generation_path(generation.number);
             let removed = self.root.remove(&path);
             removed.map_err(|error| Failure::file("remove", &self.shown(&path), &error))?;
         }
@@ -397,10 +400,6 @@ impl Store {
     }
 }
 
-/// Generations by number, for a person who names one.
-pub fn by_number(generations: Vec<Generation>) -> BTreeMap<u64, Generation> {
-    generations
-        .into_iter()
-        .map(|generation| (generation.number, generation))
-        .collect()
+fn generation_path(number: u64) -> String {
+    format!("/generations/{number:08}.json")
 }

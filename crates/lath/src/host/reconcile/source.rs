@@ -24,12 +24,14 @@ const LARGEST_PAYLOAD: u64 = 64 << 20;
 
 /// Where the contents of payloads are read from.
 enum Contents {
-    Git {
-        source: Source,
-        commit: Commit,
-        entries: BTreeMap<String, TreeEntry>,
-    },
+    Git(Box<Fetched>),
     Directory(Root),
+}
+
+struct Fetched {
+    source: Source,
+    commit: Commit,
+    entries: BTreeMap<String, TreeEntry>,
 }
 
 /// Reads the repository and evaluates it. Findings are printed here; errors among them end it.
@@ -182,11 +184,11 @@ fn fetched(
             known.insert(path, entry);
         }
     }
-    let contents = Contents::Git {
+    let contents = Contents::Git(Box::new(Fetched {
         source,
         commit: commit.clone(),
         entries: known,
-    };
+    }));
     Ok((builder.finish(), contents, commit))
 }
 
@@ -227,17 +229,13 @@ fn copied(
                 all.insert(id, content.into());
             }
         }
-        Contents::Git {
-            source,
-            commit,
-            entries,
-        } => {
+        Contents::Git(fetched) => {
             let mut objects = Vec::new();
             for (_, path) in &wanted {
-                let entry = entries.get(*path).ok_or_else(|| gone(path))?;
+                let entry = fetched.entries.get(*path).ok_or_else(|| gone(path))?;
                 objects.push(entry.object.as_str());
             }
-            let read = commit.contents(source, &objects)?;
+            let read = fetched.commit.contents(&fetched.source, &objects)?;
             for ((id, _), content) in wanted.into_iter().zip(read) {
                 all.insert(id, content.into());
             }
