@@ -7,10 +7,8 @@ use super::context::{Ctx, R};
 use super::ids::{ExprId, NodeId, ValId};
 use super::ir::Expr;
 use super::kind::Kind;
-use super::label::Label;
-use super::node::{ArcType, Base, Conjunct, Cyclic, Node, X};
+use super::node::{ArcType, Base, Conjunct, X};
 use super::sched::{Cond, DISJUNCTION, FIELD_SET, SCALAR};
-use super::validate::Config;
 use super::value::{Arg, BuiltinId, Code, Disjunction, Val, Validator, Value};
 use super::work::Run;
 
@@ -92,7 +90,7 @@ impl Ctx {
         self.raw_call(builtin, expr, needs, run)
     }
 
-    fn raw_call(
+    pub(super) fn raw_call(
         &mut self,
         builtin: BuiltinId,
         expr: ExprId,
@@ -119,7 +117,7 @@ impl Ctx {
         result
     }
 
-    fn call_evaluated(
+    pub(super) fn call_evaluated(
         &mut self,
         builtin: BuiltinId,
         expr: ExprId,
@@ -184,7 +182,12 @@ impl Ctx {
         Ok(result)
     }
 
-    fn check_count(&mut self, builtin: BuiltinId, pos: Option<Span>, have: usize) -> bool {
+    pub(super) fn check_count(
+        &mut self,
+        builtin: BuiltinId,
+        pos: Option<Span>,
+        have: usize,
+    ) -> bool {
         let b = self.builtin(builtin);
         let want = b.params.len();
         let format = if have > want {
@@ -252,7 +255,7 @@ impl Ctx {
         result
     }
 
-    fn arg_bottom(&self, arg: Val) -> Option<ValId> {
+    pub(super) fn arg_bottom(&self, arg: Val) -> Option<ValId> {
         match arg {
             Val::Lit(id) => self.bottom(id).map(|_| id),
             Val::Node(node) => match self.nodes[node].base {
@@ -263,7 +266,7 @@ impl Ctx {
     }
 
     /// `error("…")`: the message may contain values that are not concrete.
-    fn user_error(&mut self, arg: Option<ExprId>) -> R<Option<Val>> {
+    pub(super) fn user_error(&mut self, arg: Option<ExprId>) -> R<Option<Val>> {
         let Some(arg) = arg else { return Ok(None) };
         let mut text = String::new();
         if let Expr::Interpolation { parts, .. } = &self.ir.exprs[arg] {
@@ -295,7 +298,7 @@ impl Ctx {
         Ok(Some(Val::Lit(self.new_bottom(Code::User, err))))
     }
 
-    fn call_core(&mut self, core: Core, call: &Call) -> R<Option<Val>> {
+    pub(super) fn call_core(&mut self, core: Core, call: &Call) -> R<Option<Val>> {
         let arg = call.arg(0, self);
         match core {
             Core::Error => Ok(None),
@@ -361,7 +364,7 @@ impl Ctx {
         }
     }
 
-    fn and_or(&mut self, core: Core, elems: Vec<Val>) -> Val {
+    pub(super) fn and_or(&mut self, core: Core, elems: Vec<Val>) -> Val {
         if core == Core::And {
             if elems.is_empty() {
                 return Val::Lit(self.top);
@@ -387,7 +390,7 @@ impl Ctx {
         }
     }
 
-    fn list_arg(&mut self, arg: Val) -> Option<NodeId> {
+    pub(super) fn list_arg(&mut self, arg: Val) -> Option<NodeId> {
         let value = self.get_default(Some(arg)).unwrap_or(arg);
         if let Val::Node(node) = value {
             let node = self.deref_value(node);
@@ -399,7 +402,7 @@ impl Ctx {
         None
     }
 
-    fn builtin_len(&mut self, arg: Val) -> R<Val> {
+    pub(super) fn builtin_len(&mut self, arg: Val) -> R<Val> {
         let mut value = arg;
         if let Val::Node(node) = arg {
             let node = self.deref_value(node);
@@ -455,170 +458,6 @@ impl Ctx {
         }
         self.finalize(arc)?;
         Ok(self.nodes[arc].arc_type == ArcType::Member)
-    }
-
-    // --- matchN, matchIf ---
-
-    fn match_n(&mut self, call: &Call) -> R<Option<Val>> {
-        if !self.is_validator {
-            return Ok(Some(Val::Lit(self.fail(
-                "matchN is a validator and should not be used as a function",
-                &[],
-            ))));
-        }
-        let arg = call.arg(0, self);
-        let this = self.as_data(arg)?;
-        if self.as_bottom(Some(this)).is_some() {
-            return Ok(Some(self.new_bool(false)));
-        }
-        if self.ci.cyclic == Cyclic::Yes {
-            let err = self.error_at(call.span, "structural cycle", &[]);
-            let bottom = self.new_bottom_on(Code::StructuralCycle, err, None);
-            return Ok(Some(Val::Lit(bottom)));
-        }
-        let schemas = call.arg(2, self);
-        let Some(list) = self.list_arg(schemas) else {
-            return Ok(None);
-        };
-        self.finalize(list)?;
-        let arcs = self.nodes[list].arcs.list.clone();
-        let mut errs = Vec::new();
-        let (mut count, mut possible) = (0, 0);
-        for schema in arcs {
-            if !self.nodes[schema].label.is_int() {
-                continue;
-            }
-            match self.match_one(this, Val::Node(schema))? {
-                None => count += 1,
-                Some(err) => {
-                    errs.push(err);
-                    if self.is_incomplete(err) {
-                        possible += 1;
-                    }
-                }
-            }
-        }
-        let bound = call.arg(1, self);
-        if let Some(b) = self.check_count_bound(bound, count, count + possible)? {
-            let incomplete = self.is_incomplete(b);
-            for err in errs {
-                if !incomplete || self.is_incomplete(err) {
-                    self.add_bottom(err);
-                }
-            }
-            return Ok(Some(Val::Lit(b)));
-        }
-        Ok(Some(self.new_bool(true)))
-    }
-
-    /// Unifies the value with a schema; the error if that is not final and right.
-    pub fn match_one(&mut self, this: Val, schema: Val) -> R<Option<ValId>> {
-        let node = self.unify_values(&[this, schema])?;
-        self.validate(
-            node,
-            Config {
-                report_incomplete: true,
-                is_final: true,
-                ..Config::default()
-            },
-        )
-    }
-
-    fn match_if(&mut self, call: &Call) -> R<Option<Val>> {
-        if !self.is_validator {
-            return Ok(Some(Val::Lit(self.fail(
-                "matchIf is a validator and should not be used as a function",
-                &[],
-            ))));
-        }
-        let arg = call.arg(0, self);
-        let this = self.as_data(arg)?;
-        if self.as_bottom(Some(this)).is_some() {
-            return Ok(Some(self.new_bool(false)));
-        }
-        if self.ci.cyclic == Cyclic::Yes {
-            let err = self.error_at(call.span, "structural cycle", &[]);
-            let bottom = self.new_bottom_on(Code::StructuralCycle, err, None);
-            return Ok(Some(Val::Lit(bottom)));
-        }
-        let mut schemas = Vec::new();
-        for i in 1..4 {
-            schemas.push(self.schema_arg(call, i));
-        }
-        let [condition, then, otherwise] = schemas.as_slice() else {
-            return Ok(None);
-        };
-        let chosen = match self.match_one(this, *condition)? {
-            None => *then,
-            Some(_) => *otherwise,
-        };
-        match self.match_one(this, chosen)? {
-            None => Ok(Some(self.new_bool(true))),
-            Some(err) => Ok(Some(Val::Lit(err))),
-        }
-    }
-
-    /// An argument as a schema of its own, evaluated afresh.
-    fn schema_arg(&mut self, call: &Call, i: usize) -> Val {
-        let expr = call.expr.and_then(|e| match &self.ir.exprs[e] {
-            Expr::Call { args, .. } => args.get(i - 1).copied(),
-            _ => None,
-        });
-        let Some(expr) = expr else {
-            return call.arg(i, self);
-        };
-        let mut node = Node::new(None, Label::NONE, ArcType::Member);
-        node.conjuncts.push(Conjunct {
-            env: Some(self.env),
-            x: X::Expr(expr),
-            ci: self.ci,
-        });
-        Val::Node(self.nodes.push(node))
-    }
-
-    /// A count against the number or bound that is wanted of it.
-    pub fn check_count_bound(&mut self, bound: Val, count: i64, max: i64) -> R<Option<ValId>> {
-        let number = self.new_int(count);
-        let ci = self.ci;
-        let pair = [X::from(bound), X::Val(number)].map(|x| Conjunct { env: None, x, ci });
-        let node = self.scratch(&pair)?;
-        if self.node_bottom(node).is_none() {
-            return Ok(None);
-        }
-        let err = self.error("% matched, expected %", &[Arg::Int(count), Arg::Val(bound)]);
-        let code =
-            match self.scalar(bound) {
-                Some(Value::Num(n)) => match n.to_i64() {
-                    Some(n) if n > count && n <= max => Code::Incomplete,
-                    _ => Code::Eval,
-                },
-                Some(Value::Bound { .. }) => {
-                    let hi = self.new_int(max);
-                    let limit = |op, id| Value::Bound {
-                        op,
-                        value: Val::Lit(id),
-                    };
-                    let at_least = self.new_value(limit(super::ir::Op::Ge, number));
-                    let at_most = self.new_value(limit(super::ir::Op::Le, hi));
-                    let all = [X::from(bound), X::Val(at_least), X::Val(at_most)]
-                        .map(|x| Conjunct { env: None, x, ci });
-                    let node = self.scratch(&all)?;
-                    match self.node_bottom(node) {
-                        None => Code::Incomplete,
-                        Some(_) => Code::Eval,
-                    }
-                }
-                _ => Code::Incomplete,
-            };
-        Ok(Some(self.new_bottom(code, err)))
-    }
-
-    fn scratch(&mut self, conjuncts: &[Conjunct]) -> R<NodeId> {
-        let mut node = Node::new(None, Label::NONE, ArcType::Member);
-        node.conjuncts.extend_from_slice(conjuncts);
-        let node = self.nodes.push(node);
-        self.finalize(node)?;
-        Ok(node)
     }
 
     // --- builtins as constraints ---
@@ -680,7 +519,7 @@ impl Ctx {
         self.data_copy(node, None).map(Val::Node)
     }
 
-    fn data_copy(&mut self, node: NodeId, parent: Option<NodeId>) -> R<NodeId> {
+    pub(super) fn data_copy(&mut self, node: NodeId, parent: Option<NodeId>) -> R<NodeId> {
         self.enter()?;
         let label = self.nodes[node].label;
         let arc_type = self.nodes[node].arc_type;

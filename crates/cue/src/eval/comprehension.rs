@@ -6,8 +6,8 @@ use super::ir::{Clause, Expr, Op};
 use super::kind::Kind;
 use super::label::Label;
 use super::node::{ArcType, Base, CloseInfo, Conjunct, Env, Node, Status, X};
-use super::sched::{ALL, ARC_TYPE, FIELD_SET, NEED_FIELD_SET, NEED_TASKS, SCALAR, VALUE};
-use super::value::{Arg, Code, Val, Value};
+use super::sched::{ALL, ARC_TYPE, FIELD_SET, NEED_FIELD_SET, NEED_TASKS, VALUE};
+use super::value::{Arg, Code, Val};
 use super::work::{PostCheck, Run, SchedState, Task};
 
 impl Ctx {
@@ -343,7 +343,6 @@ impl Ctx {
         self.in_validator += 1;
         let result = self.judge_bottom(env, x, op);
         self.in_validator -= 1;
-        let errs = self.errs;
         self.pop_state(saved);
         match result? {
             Judged::Match(found) => Ok(Some(self.new_bool(found))),
@@ -352,7 +351,6 @@ impl Ctx {
                 Ok(None)
             }
             Judged::Wait(node) => {
-                let _ = errs;
                 if let Some(&task) = self.task_stack.last() {
                     self.wait_for(task, node, VALUE);
                 }
@@ -434,15 +432,6 @@ impl Ctx {
                 expect_error,
             });
         }
-    }
-
-    /// Whether a value is a string: used by callers that only need to know.
-    pub fn is_string(&self, id: ValId) -> bool {
-        matches!(self.value(id), Value::String(_))
-    }
-
-    pub fn scalar_condition() -> u16 {
-        SCALAR
     }
 }
 

@@ -11,7 +11,7 @@ use super::label::Label;
 use super::limits::Limits;
 use super::node::{ArcType, Base, CloseInfo, Conjunct, Env, Node, Status, X};
 use super::value::{Bottom, Code, Disjunction, ErrorData, Slot, Val, Value};
-use super::work::{Overlay, Task, Work};
+use super::work::{Overlay, Task};
 use crate::number::Num;
 
 /// Why a computation stopped in the middle.
@@ -511,100 +511,5 @@ impl Ctx {
             },
             other => self.x_span(other),
         }
-    }
-
-    // --- vertices ---
-
-    pub fn work(&self, node: NodeId) -> Option<&Work> {
-        self.nodes[node].work.as_deref()
-    }
-
-    /// The work of a vertex that is known to be in progress.
-    pub fn w(&mut self, node: NodeId) -> &mut Work {
-        self.nodes[node]
-            .work
-            .get_or_insert_with(|| Box::new(Work::new(node)))
-    }
-
-    pub fn find_arc(&self, node: NodeId, label: Label) -> Option<NodeId> {
-        self.nodes[node]
-            .arcs
-            .find(label, |arc| self.nodes[arc].label)
-    }
-
-    pub fn push_arc(&mut self, node: NodeId, label: Label, arc: NodeId) {
-        let mut arcs = std::mem::take(&mut self.nodes[node].arcs);
-        arcs.push(label, arc, |arc| self.nodes[arc].label);
-        self.nodes[node].arcs = arcs;
-    }
-
-    pub fn deref_value(&self, mut node: NodeId) -> NodeId {
-        while let Base::Node(other) = self.nodes[node].base {
-            node = other;
-        }
-        node
-    }
-
-    /// Follows links to a disjunct only.
-    pub fn deref_disjunct(&self, mut node: NodeId) -> NodeId {
-        while let Base::Node(other) = self.nodes[node].base {
-            if !self.nodes[other].is_disjunct {
-                break;
-            }
-            node = other;
-        }
-        node
-    }
-
-    pub fn deref_non_disjunct(&self, mut node: NodeId) -> NodeId {
-        while let Base::Node(other) = self.nodes[node].base {
-            if self.nodes[other].is_disjunct {
-                break;
-            }
-            node = other;
-        }
-        node
-    }
-
-    pub fn deref_non_rooted(&self, mut node: NodeId) -> NodeId {
-        while let Base::Node(other) = self.nodes[node].base {
-            let shared = self.nodes[node].is_shared && !self.nodes[other].label.is_let();
-            if self.nodes[other].is_disjunct || shared {
-                break;
-            }
-            node = other;
-        }
-        node
-    }
-
-    pub fn deref_non_shared(&self, node: NodeId) -> NodeId {
-        if self.work(node).is_some_and(|w| w.is_shared) {
-            return node;
-        }
-        self.deref_value(node)
-    }
-
-    /// The original vertex behind links and copies.
-    pub fn original(&self, node: NodeId) -> NodeId {
-        let node = self.deref_value(node);
-        self.work(node).map_or(node, |w| w.underlying)
-    }
-
-    pub fn same_vertex(&self, a: NodeId, b: NodeId) -> bool {
-        self.original(a) == self.original(b)
-    }
-
-    pub fn status(&self, node: NodeId) -> Status {
-        self.nodes[self.deref_value(node)].status
-    }
-
-    /// A vertex made on the fly from conjuncts.
-    pub fn inline_node(&mut self, base: Base, conjuncts: &[Conjunct]) -> NodeId {
-        let mut node = Node::new(None, Label::NONE, ArcType::Member);
-        node.base = base;
-        node.is_dynamic = true;
-        node.conjuncts.extend_from_slice(conjuncts);
-        node.anonymous = self.in_detached > 0;
-        self.nodes.push(node)
     }
 }

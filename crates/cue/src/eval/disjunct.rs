@@ -5,21 +5,12 @@
 //! a copy is evaluated, frames that name the original vertex or one below it are looked up through
 //! an overlay that maps originals to copies, so no frame has to be rewritten.
 
-use std::sync::Arc;
-
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
-
 use super::context::{Ctx, OverlayFrame, R};
-use super::equal::STRUCTURAL;
-use super::ids::{NodeId, TaskId, ValId};
-use super::node::{ArcType, Base, Conjunct, Node, PatternPair, Status, X};
+use super::ids::{NodeId, ValId};
+use super::node::{ArcType, Base, Conjunct, Status, X};
 use super::sched::ALL;
 use super::value::{Bottom, Code, Disjunction, Val, Value};
-use super::work::{EnvDisjunction, Mode, Run, TaskKind, TaskState};
-
-type Map = HashMap<NodeId, NodeId, FxBuildHasher>;
+use super::work::{EnvDisjunction, Mode, Run};
 
 fn combine(a: Mode, b: Mode, drop_a: bool, drop_b: bool) -> Mode {
     let a = if drop_a { Mode::Maybe } else { a };
@@ -28,7 +19,7 @@ fn combine(a: Mode, b: Mode, drop_a: bool, drop_b: bool) -> Mode {
 }
 
 impl Ctx {
-    fn init_arcs(&mut self, node: NodeId) -> R<bool> {
+    pub(super) fn init_arcs(&mut self, node: NodeId) -> R<bool> {
         let mut i = 0;
         while let Some(arc) = self.nodes[node].arcs.get(i) {
             i += 1;
@@ -44,7 +35,7 @@ impl Ctx {
     }
 
     /// A comprehension was put off until the enclosing disjunct is decided.
-    fn has_deferred_comprehension(&self, node: NodeId) -> bool {
+    pub(super) fn has_deferred_comprehension(&self, node: NodeId) -> bool {
         let mut at = Some(node);
         while let Some(n) = at {
             if self.nodes[n].is_disjunct {
@@ -82,10 +73,7 @@ impl Ctx {
         for (i, d) in all.iter_mut().enumerate() {
             let last = i + 1 == count;
             let run = match outer {
-                Some(outer) if !last => {
-                    let _ = outer;
-                    Run::Attempt
-                }
+                Some(_) if !last => Run::Attempt,
                 Some(Run::Attempt) if self.has_deferred_comprehension(node) => Run::Finalize,
                 Some(outer) => outer,
                 None if last => Run::Finalize,
@@ -144,7 +132,7 @@ impl Ctx {
         Ok(None)
     }
 
-    fn cross_product(
+    pub(super) fn cross_product(
         &mut self,
         node: NodeId,
         cross: &[NodeId],
@@ -222,7 +210,7 @@ impl Ctx {
         Ok(out)
     }
 
-    fn collect_errors(&mut self, node: NodeId, d: &EnvDisjunction) -> ValId {
+    pub(super) fn collect_errors(&mut self, node: NodeId, d: &EnvDisjunction) -> ValId {
         let mut code = Code::Eval;
         for err in d.disjuncts.iter().filter_map(|d| d.err) {
             if self.code(err) == Code::User {
@@ -243,7 +231,7 @@ impl Ctx {
     }
 
     /// Evaluates a copy of `base` with one disjunct added.
-    fn do_disjunct(
+    pub(super) fn do_disjunct(
         &mut self,
         base: NodeId,
         c: Conjunct,
@@ -251,7 +239,7 @@ impl Ctx {
         run: Run,
         orig: NodeId,
     ) -> R<Result<NodeId, ValId>> {
-        if let Some(err) = self.quick_reject(base, c)? {
+        if let Some(err) = self.quick_reject(base, c) {
             return Ok(Err(err));
         }
         self.enter()?;
@@ -287,16 +275,12 @@ impl Ctx {
         if let Some(err) = self.error_below(copy)?
             && err != self.cycle
         {
+            self.discard(copy);
             return Ok(Err(err));
         }
         let found = self.deref_disjunct(copy);
         self.w(found).orig_mode = mode;
         Ok(Ok(found))
-    }
-
-    /// A cheap look whether the disjunct can fit at all: a scalar against a known scalar or kind.
-    fn quick_reject(&mut self, _base: NodeId, _c: Conjunct) -> R<Option<ValId>> {
-        Ok(None)
     }
 
     pub fn finalize_disjunctions(&mut self, node: NodeId) -> R<()> {
@@ -382,7 +366,7 @@ impl Ctx {
     }
 
     /// The error of a vertex or of a field that is present.
-    fn error_below(&mut self, node: NodeId) -> R<Option<ValId>> {
+    pub(super) fn error_below(&mut self, node: NodeId) -> R<Option<ValId>> {
         if let Some(err) = self.error_of(node) {
             return Ok(Some(err));
         }
@@ -402,7 +386,7 @@ impl Ctx {
         Ok(None)
     }
 
-    fn error_of(&mut self, node: NodeId) -> Option<ValId> {
+    pub(super) fn error_of(&mut self, node: NodeId) -> Option<ValId> {
         if let Some(bottom) = self.node_bottom(node)
             && bottom != self.cycle
         {
@@ -412,269 +396,5 @@ impl Ctx {
             .child_errors
             .or_else(|| self.work(node).and_then(|w| w.errs))
             .or(self.errs)
-    }
-
-    fn append_disjunct(&mut self, out: &mut Vec<NodeId>, x: NodeId) -> R<()> {
-        if out.contains(&x) {
-            return Ok(());
-        }
-        let nv = self.deref_value(x);
-        for i in 0..out.len() {
-            let Some(&other) = out.get(i) else { break };
-            let ov = self.deref_value(other);
-            let final_both = self.nodes[nv].status == Status::Finalized
-                && self.nodes[ov].status == Status::Finalized;
-            let same = if final_both {
-                self.equal(Val::Node(ov), Val::Node(nv), STRUCTURAL)?
-            } else {
-                self.equal_partial(x, other)? && self.equal_bases(x, nv, other, ov)?
-            };
-            if !same {
-                continue;
-            }
-            if self.w(x).mode == Mode::Default {
-                self.w(other).mode = Mode::Default;
-            }
-            self.merge_evidence(other, x);
-            return Ok(());
-        }
-        out.push(x);
-        Ok(())
-    }
-
-    fn equal_bases(&mut self, x: NodeId, nv: NodeId, y: NodeId, ov: NodeId) -> R<bool> {
-        let value = |ctx: &mut Ctx, node: NodeId, v: NodeId| {
-            let base = ctx.nodes[v].base;
-            let base = if base == Base::None || ctx.is_cycle_base(base) {
-                ctx.constraints_value(node)
-            } else {
-                base
-            };
-            match base {
-                Base::Val(id) => Some(id),
-                _ => None,
-            }
-        };
-        let (a, b) = (value(self, x, nv), value(self, y, ov));
-        match (a, b) {
-            (Some(a), Some(b)) => self.equal(Val::Lit(a), Val::Lit(b), STRUCTURAL),
-            _ => Ok(true),
-        }
-    }
-
-    /// Equality of vertices that are not finished: what is known and what is still to do.
-    fn equal_partial(&mut self, x: NodeId, y: NodeId) -> R<bool> {
-        match (self.work(x).is_some(), self.work(y).is_some()) {
-            (false, false) => return self.equal(Val::Node(x), Val::Node(y), STRUCTURAL),
-            (true, true) => {}
-            _ => return Ok(false),
-        }
-        if !self.equal_work(x, y)? {
-            return Ok(false);
-        }
-        let (px, py) = (
-            self.nodes[x].patterns.clone(),
-            self.nodes[y].patterns.clone(),
-        );
-        if px.len() != py.len() {
-            return Ok(false);
-        }
-        for (a, b) in px.iter().zip(&py) {
-            self.finalize(a.constraint)?;
-            self.finalize(b.constraint)?;
-            if !self.equal(Val::Node(a.constraint), Val::Node(b.constraint), STRUCTURAL)? {
-                return Ok(false);
-            }
-        }
-        if self.nodes[x].arcs.len() != self.nodes[y].arcs.len() {
-            return Ok(false);
-        }
-        let arcs = self.nodes[x].arcs.list.clone();
-        for a in arcs {
-            let Some(b) = self.find_arc(y, self.nodes[a].label) else {
-                return Ok(false);
-            };
-            if !self.equal_partial(a, b)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn equal_work(&mut self, x: NodeId, y: NodeId) -> R<bool> {
-        let tasks = |ctx: &mut Ctx, node: NodeId| {
-            let tasks = ctx.w(node).sched.tasks.clone();
-            let all: Vec<Option<X>> = tasks.iter().map(|&t| ctx.tasks[t].x).collect();
-            let ready: Vec<Option<X>> = tasks
-                .iter()
-                .filter(|&&t| ctx.tasks[t].state == TaskState::Ready)
-                .map(|&t| ctx.tasks[t].x)
-                .collect();
-            (all, ready)
-        };
-        let ((ax, rx), (ay, ry)) = (tasks(self, x), tasks(self, y));
-        if !rx.iter().all(|t| ay.contains(t)) || !ry.iter().all(|t| ax.contains(t)) {
-            return Ok(false);
-        }
-        let (a, b) = (self.w(x).clone_facts(), self.w(y).clone_facts());
-        if a.kind != b.kind || a.has_top != b.has_top || a.checks.len() != b.checks.len() {
-            return Ok(false);
-        }
-        for (p, q) in [(a.scalar, b.scalar), (a.lower, b.lower), (a.upper, b.upper)] {
-            let same = match (p, q) {
-                (None, None) => true,
-                (Some(p), Some(q)) => self.equal(Val::Lit(p), Val::Lit(q), STRUCTURAL)?,
-                _ => false,
-            };
-            if !same {
-                return Ok(false);
-            }
-        }
-        for (p, q) in a.checks.iter().zip(&b.checks) {
-            if let (X::Val(p), X::Val(q)) = (p.x, q.x)
-                && !self.equal(Val::Lit(p), Val::Lit(q), STRUCTURAL)?
-            {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    // --- copies ---
-
-    fn clone_root(&mut self, root: NodeId) -> NodeId {
-        let mut map: Map = match &self.w(root).overlay {
-            Some(map) => (**map).clone(),
-            None => Map::default(),
-        };
-        let mut fresh = Vec::new();
-        let copy = self.clone_vertex(root, &mut map, &mut fresh);
-        self.nodes[copy].is_disjunct = true;
-        let follow = |map: &Map, mut node: NodeId| {
-            for _ in 0..=map.len() {
-                match map.get(&node) {
-                    Some(&next) => node = next,
-                    None => break,
-                }
-            }
-            node
-        };
-        for &node in &fresh {
-            let Some(work) = self.work(node) else {
-                continue;
-            };
-            for task in work.sched.tasks.clone() {
-                let at = follow(&map, self.tasks[task].node);
-                self.tasks[task].node = at;
-                if let Some(on) = self.tasks[task].blocked_on {
-                    let after = follow(&map, on);
-                    if after != on {
-                        self.tasks[task].blocked_on = Some(after);
-                        let cond = self.tasks[task].block_cond;
-                        let sched = &mut self.w(after).sched;
-                        sched.blocking.push(task);
-                        sched.needs |= cond;
-                        self.blocking.push(task);
-                    }
-                }
-            }
-        }
-        self.w(copy).overlay = Some(Arc::new(map));
-        copy
-    }
-
-    fn clone_vertex(&mut self, node: NodeId, map: &mut Map, fresh: &mut Vec<NodeId>) -> NodeId {
-        let n = &self.nodes[node];
-        let mut copy = Node::new(n.parent, n.label, n.arc_type);
-        copy.status = n.status;
-        copy.base = n.base;
-        copy.conjuncts = n.conjuncts.clone();
-        copy.structs = n.structs.clone();
-        copy.child_errors = n.child_errors;
-        copy.is_data = n.is_data;
-        copy.closed_recursive = n.closed_recursive;
-        copy.closed_once = n.closed_once;
-        copy.has_ellipsis = n.has_ellipsis;
-        copy.multi_let = n.multi_let;
-        copy.is_dynamic = n.is_dynamic;
-        copy.non_rooted = n.non_rooted;
-        copy.anonymous = n.anonymous;
-        copy.is_disjunct = n.is_disjunct;
-        copy.is_shared = n.is_shared;
-        copy.is_pattern = n.is_pattern;
-        let (arcs, patterns) = (n.arcs.list.clone(), n.patterns.clone());
-        let copy = self.nodes.push(copy);
-        map.insert(node, copy);
-        fresh.push(copy);
-        if let Some(tails) = self.list_tails.get(&node).cloned() {
-            self.list_tails.insert(copy, tails);
-        }
-        if !arcs.is_empty() {
-            let mut list = Vec::with_capacity(arcs.len());
-            for arc in arcs {
-                let arc = self.clone_vertex(arc, map, fresh);
-                self.nodes[arc].parent = Some(copy);
-                list.push(arc);
-            }
-            let mut table = std::mem::take(&mut self.nodes[copy].arcs);
-            table.replace(list, |arc| self.nodes[arc].label);
-            self.nodes[copy].arcs = table;
-        }
-        for pair in patterns {
-            let constraint = self.clone_vertex(pair.constraint, map, fresh);
-            self.nodes[copy].patterns.push(PatternPair {
-                pattern: pair.pattern,
-                constraint,
-            });
-        }
-        self.clone_work(node, copy);
-        copy
-    }
-
-    fn clone_work(&mut self, node: NodeId, copy: NodeId) {
-        let Some(work) = self.nodes[node].work.as_deref() else {
-            return;
-        };
-        let mut work = work.clone();
-        work.is_disjunct = true;
-        work.retain = 0;
-        work.notify.clear();
-        work.cyclic.clear();
-        work.disjuncts.clear();
-        work.disjunct_errs.clear();
-        work.user_errs.clear();
-        work.post_checks.clear();
-        work.overlay = None;
-        work.sched.blocking.clear();
-        work.sched.deferred.clear();
-        work.sched.parent_tasks.clear();
-        work.reqs_computed = false;
-        work.all_links = None;
-        let tasks = std::mem::take(&mut work.sched.tasks);
-        self.w(node).sched.blocking.clear();
-        let mut copies: SmallVec<[TaskId; 2]> = SmallVec::new();
-        for task in tasks {
-            let t = &self.tasks[task];
-            let keep = match t.state {
-                TaskState::Waiting | TaskState::Ready => true,
-                TaskState::Running => t.kind != TaskKind::Disjunctions,
-                _ => false,
-            };
-            if !keep {
-                continue;
-            }
-            let mut t = t.clone();
-            self.tasks[task].defunct = true;
-            t.defunct = false;
-            t.inserting = false;
-            t.retry = false;
-            if t.state == TaskState::Running {
-                t.state = TaskState::Ready;
-            }
-            t.node = copy;
-            copies.push(self.tasks.push(t));
-        }
-        work.sched.tasks = copies;
-        self.nodes[copy].work = Some(Box::new(work));
     }
 }

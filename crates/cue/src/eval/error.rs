@@ -351,6 +351,15 @@ impl Ctx {
         a: (X, super::kind::Kind, DefId),
         b: (X, super::kind::Kind, DefId),
     ) {
+        let err = self.conflict_error(a, b);
+        self.node_add_error(node, err);
+    }
+
+    pub fn conflict_error(
+        &mut self,
+        a: (X, super::kind::Kind, DefId),
+        b: (X, super::kind::Kind, DefId),
+    ) -> ErrId {
         let mut others = Vec::new();
         self.collect_spans(a.0, &mut others, 0);
         self.collect_spans(b.0, &mut others, 0);
@@ -393,7 +402,7 @@ impl Ctx {
         }
         self.add_origin(err, a.2);
         self.add_origin(err, b.2);
-        self.node_add_error(node, err);
+        err
     }
 
     /// The places of a field's declarations, and how its conjuncts got there.

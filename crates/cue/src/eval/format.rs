@@ -272,9 +272,6 @@ impl Printer<'_> {
             self.push(")");
             return;
         }
-        self.stack.push(to);
-        // The target pushes itself; it must not find itself there.
-        self.stack.pop();
         self.x(X::Node(to));
     }
 

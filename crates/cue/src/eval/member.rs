@@ -5,7 +5,6 @@ use smallvec::smallvec;
 use super::call::Call;
 use super::context::{Ctx, R};
 use super::ids::{NodeId, ValId};
-use super::kind::Kind;
 use super::label::Label;
 use super::node::{ArcType, Base, CloseInfo, Conjunct, Node, Status, X};
 use super::validate::Config;
@@ -61,7 +60,7 @@ impl Ctx {
             }
             match self.plain(arg, param.deep, &mut opaque)? {
                 Ok(packages::Value::Opaque(_)) if !self.is_struct(arg) => {
-                    return Ok(Some(Val::Lit(self.non_concrete_arg(arg, i, param.kind))));
+                    return Ok(Some(Val::Lit(self.non_concrete_arg(i, param.kind))));
                 }
                 Ok(value) => args.push(value),
                 Err(bottom) => return Ok(Some(Val::Lit(bottom))),
@@ -96,13 +95,11 @@ impl Ctx {
         self.new_bottom_on(code, err, None)
     }
 
-    fn non_concrete_arg(&mut self, arg: Val, i: usize, kind: Kinds) -> ValId {
+    fn non_concrete_arg(&mut self, i: usize, kind: Kinds) -> ValId {
         let n = i64::try_from(i).unwrap_or(0);
         let err = if kind == Kinds::LIST {
             self.error("non-concrete list for argument %", &[Arg::Int(n)])
         } else {
-            let found = self.kind(arg);
-            let _ = found;
             self.error("non-concrete argument %", &[Arg::Int(n)])
         };
         self.new_bottom(Code::Incomplete, err)
@@ -172,12 +169,10 @@ impl Ctx {
             }
         }
         if deep {
-            let kind = self.kind(val);
             let err = self.error(
                 "cannot convert incomplete value % to JSON",
                 &[Arg::Text(super::quote::string(&self.show(val)))],
             );
-            let _ = kind;
             return Ok(Err(self.new_bottom(Code::Incomplete, err)));
         }
         let value = self.opaque(val, opaque);
@@ -332,10 +327,5 @@ impl Ctx {
             Val::Node(node) => self.nodes[self.deref_value(node)].base == Base::Struct,
             Val::Lit(_) => false,
         }
-    }
-
-    /// The kinds a package names as the evaluator's.
-    pub fn kinds(kinds: Kinds) -> Kind {
-        Kind(kinds.0)
     }
 }

@@ -11,8 +11,7 @@
 use super::context::{Ctx, R, Stop};
 use super::ids::{EnvId, NodeId, TaskId};
 use super::ir::{DeclKind, Expr};
-use super::label::LabelKind;
-use super::node::{ArcType, CloseInfo, Conjunct, X};
+use super::node::{ArcType, CloseInfo, X};
 use super::work::{Run, SchedState, Task, TaskKind, TaskState};
 
 /// A set of conditions.
@@ -38,14 +37,14 @@ pub const NEVER: Cond = 0x8000;
 const FIELD_CONJUNCTS_INDEX: usize = 4;
 const TASKS_INDEX: usize = 6;
 
-const COUNTED: Cond = ARC_TYPE | VALUE | FIELD_CONJUNCTS | TASKS | DISJUNCTION;
+pub(super) const COUNTED: Cond = ARC_TYPE | VALUE | FIELD_CONJUNCTS | TASKS | DISJUNCTION;
 pub const SCALAR_VALUE: Cond = SCALAR | DISJUNCTION;
 pub const NEED_FIELD_SET: Cond = FIELD_SET | ANCESTORS;
 pub const NEED_TASKS: Cond = ANCESTORS | TASKS;
 const AUTO_UNBLOCK: Cond = SCALAR | ARC_TYPE;
 
 impl TaskKind {
-    fn completes(self) -> Cond {
+    pub(super) fn completes(self) -> Cond {
         match self {
             TaskKind::Expr | TaskKind::Resolver => TASKS | SCALAR | VALUE | FIELD_CONJUNCTS,
             TaskKind::Disjunctions => TASKS | SCALAR | VALUE | FIELD_CONJUNCTS | DISJUNCTION,
@@ -117,7 +116,12 @@ impl Ctx {
 
     /// Prepares the fields a comprehension may produce, so that readers wait for it. Returns what it
     /// completes.
-    fn push_down(&mut self, node: NodeId, task: TaskId, expr: super::ids::ExprId) -> R<Cond> {
+    pub(super) fn push_down(
+        &mut self,
+        node: NodeId,
+        task: TaskId,
+        expr: super::ids::ExprId,
+    ) -> R<Cond> {
         let mut completes = 0;
         match &self.ir.exprs[expr] {
             Expr::Comprehension(c) => {
@@ -223,7 +227,7 @@ impl Ctx {
     }
 
     /// The set of fields must not be frozen while somebody is about to add to it.
-    fn defer_field_set(&self, node: NodeId, cond: Cond) -> Cond {
+    pub(super) fn defer_field_set(&self, node: NodeId, cond: Cond) -> Cond {
         if cond & FIELD_SET == 0 {
             return cond;
         }
@@ -253,7 +257,7 @@ impl Ctx {
     }
 
     /// What follows from what is known.
-    fn completions(&mut self, node: NodeId) -> Cond {
+    pub(super) fn completions(&mut self, node: NodeId) -> Cond {
         let active_parent = self.has_active_parent_task(node);
         let Some(work) = self.work(node) else {
             return 0;
@@ -303,7 +307,7 @@ impl Ctx {
         Ok(self.meets(node, FIELD_CONJUNCTS | ANCESTORS))
     }
 
-    fn process_ancestors(&mut self, node: NodeId, run: Run) -> R<bool> {
+    pub(super) fn process_ancestors(&mut self, node: NodeId, run: Run) -> R<bool> {
         if self.meets(node, ANCESTORS) {
             return Ok(true);
         }
@@ -335,7 +339,7 @@ impl Ctx {
         Ok(parents_done)
     }
 
-    fn handle_parents(&mut self, node: NodeId, needs: Cond, run: Run) -> R<()> {
+    pub(super) fn handle_parents(&mut self, node: NodeId, needs: Cond, run: Run) -> R<()> {
         if !self.meets(node, needs) {
             self.process_ancestors(node, run)?;
         }
@@ -353,7 +357,7 @@ impl Ctx {
         done
     }
 
-    fn process_tasks(&mut self, node: NodeId, needs: Cond, run: Run) -> R<bool> {
+    pub(super) fn process_tasks(&mut self, node: NodeId, needs: Cond, run: Run) -> R<bool> {
         let known = self.completions(node);
         self.signal(node, known)?;
         self.handle_parents(node, needs, run)?;
@@ -437,7 +441,7 @@ impl Ctx {
     }
 
     /// Releases all suspended tasks: nothing more will come for what they wait on.
-    fn unblock(&mut self) -> R<()> {
+    pub(super) fn unblock(&mut self) -> R<()> {
         let mut i = 0;
         while let Some(&task) = self.blocking.get(i) {
             i += 1;
@@ -480,146 +484,6 @@ impl Ctx {
         self.blocking.push(task);
     }
 
-    pub fn run_task(&mut self, task: TaskId, run: Run) -> R<()> {
-        let node = self.tasks[task].node;
-        let kind = self.tasks[task].kind;
-        if self.tasks[task].defunct {
-            self.tasks[task].state = TaskState::Cancelled;
-            return Ok(());
-        }
-        let Some(work) = self.work(node) else {
-            self.tasks[task].state = TaskState::Cancelled;
-            return Ok(());
-        };
-        if work.ancestor_cycle {
-            let drop = match kind {
-                TaskKind::Comprehension => work.only_cyclic(),
-                TaskKind::Disjunctions => true,
-                _ => false,
-            };
-            if drop {
-                self.tasks[task].state = TaskState::Success;
-                return Ok(());
-            }
-        }
-        if matches!(
-            self.tasks[task].state,
-            TaskState::Success | TaskState::Failed
-        ) {
-            return Ok(());
-        }
-        self.enter()?;
-        let saved = self.save();
-        self.node = Some(node);
-        self.task_stack.push(task);
-        let t = self.tasks[task].clone();
-        if let (Some(env), Some(x)) = (t.env, t.x) {
-            let _ = self.push_conjunct(Conjunct {
-                env: Some(env),
-                x,
-                ci: t.ci,
-            });
-        }
-        self.tasks[task].state = TaskState::Running;
-        self.tasks[task].err = None;
-        self.tasks[task].inserting = false;
-        let mut result = self.perform(task, &t, run);
-        self.tasks[task].inserting = false;
-        if result.is_ok() {
-            result = self.finish_task(task);
-        }
-        self.restore(saved);
-        if self.work(node).is_some_and(|w| w.to_complete) {
-            self.w(node).to_complete = false;
-            self.complete_node_tasks(node, Run::Attempt)?;
-        }
-        self.leave();
-        match result {
-            Err(Stop::Yield) => {
-                if self.tasks[task].state == TaskState::Running {
-                    self.tasks[task].state = match self.tasks[task].err {
-                        Some(_) => TaskState::Failed,
-                        None => TaskState::Success,
-                    };
-                }
-                Ok(())
-            }
-            other => other,
-        }
-    }
-
-    fn perform(&mut self, task: TaskId, t: &Task, run: Run) -> R<()> {
-        match t.kind {
-            TaskKind::Expr => self.task_expr(t, run),
-            TaskKind::Resolver => self.task_resolver(task, t, run),
-            TaskKind::Dynamic => self.task_dynamic(t, run),
-            TaskKind::Pattern => self.task_pattern(t),
-            TaskKind::Comprehension => {
-                let err = self.task_comprehension(task, t)?;
-                self.tasks[task].err = err;
-                Ok(())
-            }
-            TaskKind::ListLit => self.task_list(t, run),
-            TaskKind::ListData => self.task_list_data(t),
-            TaskKind::Disjunctions => {
-                let err = self.task_disjunctions(t.node)?;
-                self.tasks[task].err = err;
-                Ok(())
-            }
-        }
-    }
-
-    fn finish_task(&mut self, task: TaskId) -> R<()> {
-        let errs = self.take_errs();
-        let node = self.tasks[task].node;
-        let deferred = std::mem::take(&mut self.w(node).sched.deferred);
-        for other in deferred {
-            self.complete_shallow(other)?;
-            if let Some(bottom) = self.node_bottom(other) {
-                self.node_add_bottom(node, Some(bottom));
-            }
-        }
-        if self.tasks[task].retry {
-            self.tasks[task].retry = false;
-            self.tasks[task].state = TaskState::Ready;
-            return Ok(());
-        }
-        if self.tasks[task].state == TaskState::Waiting {
-            return Ok(());
-        }
-        let before = self.tasks[task].err;
-        let err = self.combine(before, errs);
-        let t = &mut self.tasks[task];
-        t.blocked_on = None;
-        t.block_cond = NEVER;
-        t.err = err;
-        t.state = match err {
-            None => TaskState::Success,
-            Some(_) => TaskState::Failed,
-        };
-        let completes = std::mem::take(&mut t.completes);
-        if self.work(node).is_none() {
-            return Ok(());
-        }
-        self.node_add_bottom(node, err);
-        self.count_down(node, completes)
-    }
-
-    fn count_down(&mut self, node: NodeId, completes: Cond) -> R<()> {
-        let mut done = 0;
-        let sched = &mut self.w(node).sched;
-        for (bit, counter) in sched.counters.iter_mut().enumerate() {
-            let cond = 1 << bit;
-            if completes & COUNTED & cond != 0 {
-                *counter -= 1;
-                if *counter == 0 {
-                    done |= cond;
-                }
-            }
-        }
-        self.signal(node, done)
-    }
-
     pub fn all_tasks_started(&self, node: NodeId) -> bool {
         self.work(node).is_none_or(|w| {
             w.sched
@@ -640,82 +504,4 @@ impl Ctx {
                 && w.sched.counters.get(TASKS_INDEX).copied().unwrap_or(0) > 0
         })
     }
-
-    /// The state of a task's frame, put back whatever way the task ends.
-    fn save(&self) -> Saved {
-        Saved {
-            env: self.env,
-            ci: self.ci,
-            src: self.src,
-            errs: self.errs,
-            node: self.node,
-            eval_depth: self.eval_depth,
-            depth: self.limits.depth_used,
-            in_detached: self.in_detached,
-            in_validator: self.in_validator,
-            is_validator: self.is_validator,
-            tasks: self.task_stack.len(),
-            overlays: self.overlays.len(),
-            alt_path: self.alt_path.len(),
-        }
-    }
-
-    fn restore(&mut self, saved: Saved) {
-        self.env = saved.env;
-        self.ci = saved.ci;
-        self.src = saved.src;
-        self.errs = saved.errs;
-        self.node = saved.node;
-        self.eval_depth = saved.eval_depth;
-        self.limits.depth_used = saved.depth;
-        self.in_detached = saved.in_detached;
-        self.in_validator = saved.in_validator;
-        self.is_validator = saved.is_validator;
-        self.task_stack.truncate(saved.tasks);
-        self.overlays.truncate(saved.overlays);
-        self.alt_path.truncate(saved.alt_path);
-    }
-
-    /// Counts a step and a level of nesting; every `enter` that succeeds is followed by a `leave`.
-    pub fn enter(&mut self) -> R<()> {
-        let limits = &mut self.limits;
-        limits.steps_used += 1;
-        limits.depth_used += 1;
-        if limits.steps_used > limits.steps {
-            limits.exceeded = Some("steps");
-        } else if limits.depth_used > limits.depth {
-            limits.exceeded = Some("depth");
-        } else if self.nodes.len() > limits.nodes {
-            limits.exceeded = Some("memory");
-        }
-        match limits.exceeded {
-            Some(_) => Err(Stop::Limit),
-            None => Ok(()),
-        }
-    }
-
-    pub fn leave(&mut self) {
-        self.limits.depth_used = self.limits.depth_used.saturating_sub(1);
-    }
-}
-
-struct Saved {
-    env: EnvId,
-    ci: CloseInfo,
-    src: Option<base::Span>,
-    errs: Option<super::ids::ValId>,
-    node: Option<NodeId>,
-    eval_depth: u32,
-    depth: u32,
-    in_detached: u32,
-    in_validator: u32,
-    is_validator: bool,
-    tasks: usize,
-    overlays: usize,
-    alt_path: usize,
-}
-
-/// Labels that make a struct a struct.
-pub fn makes_struct(kind: LabelKind) -> bool {
-    kind == LabelKind::String
 }

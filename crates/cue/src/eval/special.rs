@@ -4,8 +4,6 @@ use super::call::Call;
 use super::context::{Ctx, R};
 use super::equal::{IGNORE_OPTIONAL, REGULAR_ONLY};
 use super::ids::NodeId;
-use super::ir::Op;
-use super::kind::Kind;
 use super::label::Label;
 use super::node::{ArcType, Base, CloseInfo, Conjunct, X};
 use super::validate::Config;
@@ -435,14 +433,5 @@ impl Ctx {
             }
         }
         Ok(Some(self.new_bool(true)))
-    }
-
-    /// An operator's name; used where a bound is built by hand.
-    pub fn op_text(op: Op) -> &'static str {
-        op.text()
-    }
-
-    pub fn is_struct_kind(kind: Kind) -> bool {
-        kind == Kind::STRUCT
     }
 }

@@ -442,9 +442,4 @@ impl Ctx {
         }
         Label::NONE
     }
-
-    /// The scalar condition alone.
-    pub fn scalar_needs() -> u16 {
-        SCALAR
-    }
 }

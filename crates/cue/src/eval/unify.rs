@@ -7,7 +7,7 @@ use super::node::{ArcType, Base, Conjunct, Cyclic, Status, X};
 use super::sched::{
     ALL, ANCESTORS, ARC_TYPE, Cond, FIELD_CONJUNCTS, FIELD_SET, SCALAR, SUBFIELDS, VALUE,
 };
-use super::value::{Arg, Bottom, Code, Val, Value};
+use super::value::{Arg, Code, Val, Value};
 use super::work::{Run, Work};
 
 impl Ctx {
@@ -566,6 +566,9 @@ impl Ctx {
         }
         let arcs = self.nodes[node].arcs.list.clone();
         for arc in arcs {
+            if self.nodes[arc].status == Status::Finalized {
+                self.free_disjuncts(arc);
+            }
             let free = self.nodes[arc].status == Status::Finalized
                 && self
                     .work(arc)
@@ -584,9 +587,5 @@ impl Ctx {
     pub fn set_bottom(&mut self, node: NodeId, bottom: ValId) {
         self.nodes[node].base = Base::Val(bottom);
         self.nodes[node].status = Status::Finalized;
-    }
-
-    pub fn error_bottom(&self, bottom: ValId) -> Option<&Bottom> {
-        self.bottom(bottom)
     }
 }

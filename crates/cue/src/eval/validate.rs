@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::context::{Ctx, R};
 use super::ids::{ErrId, NodeId, ValId};
-use super::node::{ArcType, Base};
+use super::node::ArcType;
 use super::value::{Arg, Code, Val};
 
 /// What to ask of a value.
@@ -235,10 +235,5 @@ impl Ctx {
         let e = &self.errors[err];
         e.pos
             .or_else(|| e.wraps.and_then(|inner| self.error_position(inner)))
-    }
-
-    /// Whether the vertex is a struct or list.
-    pub fn is_composite(&self, node: NodeId) -> bool {
-        matches!(self.nodes[node].base, Base::Struct | Base::List { .. })
     }
 }

@@ -1,0 +1,159 @@
+//! Copies of unfinished vertices, one for each disjunct that is tried.
+//!
+//! The copy of a vertex and all below it is recorded as an overlay, through which frames find their copies.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
+use super::context::Ctx;
+use super::ids::{NodeId, TaskId};
+use super::node::{Node, PatternPair};
+use super::work::{TaskKind, TaskState};
+
+type Map = HashMap<NodeId, NodeId, FxBuildHasher>;
+
+impl Ctx {
+    pub(super) fn clone_root(&mut self, root: NodeId) -> NodeId {
+        let mut map: Map = match &self.w(root).overlay {
+            Some(map) => (**map).clone(),
+            None => Map::default(),
+        };
+        let mut fresh = Vec::new();
+        let copy = self.clone_vertex(root, &mut map, &mut fresh);
+        self.nodes[copy].is_disjunct = true;
+        let follow = |map: &Map, mut node: NodeId| {
+            for _ in 0..=map.len() {
+                match map.get(&node) {
+                    Some(&next) => node = next,
+                    None => break,
+                }
+            }
+            node
+        };
+        for &node in &fresh {
+            let Some(work) = self.work(node) else {
+                continue;
+            };
+            for task in work.sched.tasks.clone() {
+                let at = follow(&map, self.tasks[task].node);
+                self.tasks[task].node = at;
+                if let Some(on) = self.tasks[task].blocked_on {
+                    let after = follow(&map, on);
+                    if after != on {
+                        self.tasks[task].blocked_on = Some(after);
+                        let cond = self.tasks[task].block_cond;
+                        let sched = &mut self.w(after).sched;
+                        sched.blocking.push(task);
+                        sched.needs |= cond;
+                        self.blocking.push(task);
+                    }
+                }
+            }
+        }
+        self.w(copy).overlay = Some(Arc::new(map));
+        copy
+    }
+
+    pub(super) fn clone_vertex(
+        &mut self,
+        node: NodeId,
+        map: &mut Map,
+        fresh: &mut Vec<NodeId>,
+    ) -> NodeId {
+        let n = &self.nodes[node];
+        let mut copy = Node::new(n.parent, n.label, n.arc_type);
+        copy.status = n.status;
+        copy.base = n.base;
+        copy.conjuncts = n.conjuncts.clone();
+        copy.structs = n.structs.clone();
+        copy.child_errors = n.child_errors;
+        copy.is_data = n.is_data;
+        copy.closed_recursive = n.closed_recursive;
+        copy.closed_once = n.closed_once;
+        copy.has_ellipsis = n.has_ellipsis;
+        copy.multi_let = n.multi_let;
+        copy.is_dynamic = n.is_dynamic;
+        copy.non_rooted = n.non_rooted;
+        copy.anonymous = n.anonymous;
+        copy.is_disjunct = n.is_disjunct;
+        copy.is_shared = n.is_shared;
+        copy.is_pattern = n.is_pattern;
+        let (arcs, patterns) = (n.arcs.list.clone(), n.patterns.clone());
+        let copy = self.nodes.push(copy);
+        map.insert(node, copy);
+        fresh.push(copy);
+        if let Some(tails) = self.list_tails.get(&node).cloned() {
+            self.list_tails.insert(copy, tails);
+        }
+        if !arcs.is_empty() {
+            let mut list = Vec::with_capacity(arcs.len());
+            for arc in arcs {
+                let arc = self.clone_vertex(arc, map, fresh);
+                self.nodes[arc].parent = Some(copy);
+                list.push(arc);
+            }
+            let mut table = std::mem::take(&mut self.nodes[copy].arcs);
+            table.replace(list, |arc| self.nodes[arc].label);
+            self.nodes[copy].arcs = table;
+        }
+        for pair in patterns {
+            let constraint = self.clone_vertex(pair.constraint, map, fresh);
+            self.nodes[copy].patterns.push(PatternPair {
+                pattern: pair.pattern,
+                constraint,
+            });
+        }
+        self.clone_work(node, copy);
+        copy
+    }
+
+    pub(super) fn clone_work(&mut self, node: NodeId, copy: NodeId) {
+        let Some(work) = self.nodes[node].work.as_deref() else {
+            return;
+        };
+        let mut work = work.clone();
+        work.is_disjunct = true;
+        work.retain = 0;
+        work.notify.clear();
+        work.cyclic.clear();
+        work.disjuncts.clear();
+        work.disjunct_errs.clear();
+        work.user_errs.clear();
+        work.post_checks.clear();
+        work.overlay = None;
+        work.sched.blocking.clear();
+        work.sched.deferred.clear();
+        work.sched.parent_tasks.clear();
+        work.reqs_computed = false;
+        work.all_links = None;
+        let tasks = std::mem::take(&mut work.sched.tasks);
+        self.w(node).sched.blocking.clear();
+        let mut copies: SmallVec<[TaskId; 2]> = SmallVec::new();
+        for task in tasks {
+            let t = &self.tasks[task];
+            let keep = match t.state {
+                TaskState::Waiting | TaskState::Ready => true,
+                TaskState::Running => t.kind != TaskKind::Disjunctions,
+                _ => false,
+            };
+            if !keep {
+                continue;
+            }
+            let mut t = t.clone();
+            self.tasks[task].defunct = true;
+            t.defunct = false;
+            t.inserting = false;
+            t.retry = false;
+            if t.state == TaskState::Running {
+                t.state = TaskState::Ready;
+            }
+            t.node = copy;
+            copies.push(self.tasks.push(t));
+        }
+        work.sched.tasks = copies;
+        self.nodes[copy].work = Some(Box::new(work));
+    }
+}
