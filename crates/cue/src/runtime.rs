@@ -280,6 +280,58 @@ impl Runtime {
         export::def::write(&mut self.ctx, value.0, package)
     }
 
+    /// Where a value was written, each place with the rank of its source.
+    pub fn contributions(&self, value: Value) -> Vec<(base::Span, u8)> {
+        let node = self.ctx.deref_non_disjunct(value.0);
+        let mut out = Vec::new();
+        for c in &self.ctx.nodes[node].conjuncts {
+            if let Some(span) = self.ctx.elem_span(c.x) {
+                let known = self.ctx.ranks.get(&span.source).copied();
+                out.push((span, known.unwrap_or(c.ci.rank)));
+            }
+        }
+        out
+    }
+
+    /// Scalars of lower ranks that a value stands over: place, rank, text.
+    pub fn overridden(&self, value: Value) -> Vec<(Option<base::Span>, u8, String)> {
+        let losers = self.ctx.overridden.get(&value.0);
+        losers.map_or(Vec::new(), |losers| {
+            losers
+                .iter()
+                .map(|&(id, rank)| (self.ctx.vals[id].span, rank, self.ctx.show(Val::Lit(id))))
+                .collect()
+        })
+    }
+
+    /// The fields of a struct or the elements of a list, in output order. Definitions, hidden and absent fields are left out.
+    pub fn fields(&mut self, value: Value) -> Vec<(String, Value)> {
+        let node = self.ctx.default_node(value.0);
+        export::order::ordered_arcs(&self.ctx, node)
+            .into_iter()
+            .filter(|&arc| {
+                let a = &self.ctx.nodes[arc];
+                a.label.is_regular() && a.arc_type == ArcType::Member
+            })
+            .map(|arc| {
+                let label = self.ctx.nodes[arc].label;
+                let name = if label.is_int() {
+                    label.index().to_string()
+                } else {
+                    label.name(&self.ctx.symbols).to_owned()
+                };
+                (name, Value(arc))
+            })
+            .collect()
+    }
+
+    /// The field of that name.
+    pub fn field(&mut self, value: Value, name: &str) -> Option<Value> {
+        let node = self.ctx.default_node(value.0);
+        let label = Label::string(&mut self.ctx.symbols, name);
+        self.ctx.find_arc(node, label).map(Value)
+    }
+
     /// The text of a string value.
     pub fn text(&mut self, value: Value) -> Option<Vec<u8>> {
         let node = self.ctx.default_node(value.0);

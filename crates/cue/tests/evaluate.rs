@@ -163,3 +163,46 @@ fn hostile_programs_end() {
             .is_ok()
     );
 }
+
+/// Evaluates one file a rank, lowest first, and exports the whole as compact JSON with what `a` overrode.
+fn ranked(layers: &[&str]) -> (String, Vec<String>) {
+    let mut sources = Sources::new();
+    let mut runtime = Runtime::new();
+    let mut files = Vec::new();
+    for (rank, text) in (1..).zip(layers) {
+        let text: Arc<str> = (*text).into();
+        let id = sources.add(format!("layer{rank}.cue"), &*text);
+        runtime.rank(id, rank);
+        files.push(cue::syntax::parse_file(id, &text, runtime.symbols()).file);
+    }
+    runtime.know_sources(&sources);
+    let files: Vec<_> = files.iter().collect();
+    let value = runtime.build("_", &files).expect("the layers compile");
+    runtime.evaluate(value).expect("the layers are small");
+    let a = runtime.field(value, "a").expect("every case has an `a`");
+    let losers = runtime.overridden(a);
+    let mut json = Json::compact();
+    runtime.write(value, &mut json);
+    let losers = losers
+        .into_iter()
+        .map(|(_, rank, text)| format!("{rank}: {text}"))
+        .collect();
+    (json.finish().trim().to_owned(), losers)
+}
+
+#[test]
+fn the_highest_rank_of_a_scalar_stands_and_the_losers_are_kept() {
+    let (json, losers) = ranked(&["a: 1\nb: a", "a: 2", "a: >1"]);
+    assert_eq!(json, r#"{"a":2,"b":2}"#);
+    assert_eq!(losers, ["1: 1"]);
+}
+
+#[test]
+fn the_default_of_the_highest_rank_wins() {
+    for layers in [
+        ["a: *1 | int", "a: *2 | int"],
+        ["a: int | *1", "a: *2 | int"],
+    ] {
+        assert_eq!(ranked(&layers).0, r#"{"a":2}"#);
+    }
+}

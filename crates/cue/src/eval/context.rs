@@ -78,6 +78,8 @@ pub struct Ctx {
     pub regexes: super::regex_cache::RegexCache,
     /// The names of the sources, for the order of reports.
     pub source_names: Vec<String>,
+    /// Scalars of lower ranks that lost against a higher one.
+    pub overridden: HashMap<NodeId, Vec<(ValId, u8)>, FxBuildHasher>,
     /// Comments above declarations.
     pub docs: HashMap<super::ids::DeclId, Vec<String>, FxBuildHasher>,
     /// Every builtin that a program mentions.
@@ -160,6 +162,7 @@ impl Ctx {
             ranks: HashMap::default(),
             regexes: Default::default(),
             source_names: Vec::new(),
+            overridden: HashMap::default(),
             docs: HashMap::default(),
             builtins: super::builtin::predeclared(),
             containment: vec![(0, None)],

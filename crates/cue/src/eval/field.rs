@@ -109,7 +109,8 @@ impl Ctx {
                 let live =
                     self.nodes[r.node].status != Status::Finalized && self.work(r.node).is_some();
                 if live {
-                    self.schedule_conjunct(r.node, c, r.ci)?;
+                    let rank = c.ci.rank;
+                    self.schedule_conjunct(r.node, c, CloseInfo { rank, ..r.ci })?;
                 }
             }
         }

@@ -319,7 +319,7 @@ impl Ctx {
         if let Some(before) = w.scalar {
             let (rank, scalar_id) = (w.scalar_rank, w.scalar_id);
             if rank > ci.rank {
-                w.overridden.push((Val::Lit(id), ci.rank));
+                self.overridden.entry(node).or_default().push((id, ci.rank));
                 return Ok(());
             }
             if rank == ci.rank {
@@ -333,7 +333,10 @@ impl Ctx {
                 }
                 return Ok(());
             }
-            w.overridden.push((Val::Lit(before), rank));
+            self.overridden
+                .entry(node)
+                .or_default()
+                .push((before, rank));
         }
         let w = self.w(node);
         w.scalar = Some(id);

@@ -11,7 +11,6 @@ use super::ids::{EnvId, ExprId, NodeId, TaskId, ValId};
 use super::kind::Kind;
 use super::node::{CloseInfo, Conjunct, Cyclic, DefId, X};
 use super::sched::Cond;
-use super::value::Val;
 
 /// Which vertices were copied to which for a disjunct.
 pub type Overlay = Arc<HashMap<NodeId, NodeId, FxBuildHasher>>;
@@ -262,8 +261,6 @@ pub struct Work {
     pub user_errs: Vec<ValId>,
     /// For a copy in a disjunct: which vertices were copied to which.
     pub overlay: Option<Overlay>,
-    /// Losing values of lower ranks, for provenance.
-    pub overridden: Vec<(Val, u8)>,
 }
 
 impl Work {
@@ -332,7 +329,6 @@ impl Work {
             disjunct_errs: Vec::new(),
             user_errs: Vec::new(),
             overlay: None,
-            overridden: Vec::new(),
         }
     }
 
