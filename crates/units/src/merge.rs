@@ -247,6 +247,7 @@ mod tests {
     use super::*;
     use crate::syntax::parse;
     use base::SourceId;
+    use proptest::prelude::*;
 
     fn merged(kind: Kind, texts: &[&str]) -> Merged {
         let files: Vec<UnitFile> = texts
@@ -320,5 +321,39 @@ mod tests {
             text,
             "# head\n# more\n\n[Container]\n# file 0\nExec=a\n\n[Unit]\n# file 1\nAfter=y\n"
         );
+    }
+
+    proptest! {
+        /// What is written is read back: no value, however odd, changes its meaning on the way.
+        #[test]
+        fn the_merged_file_reads_back(
+            texts in prop::collection::vec(
+                "\\[Container\\]\n((K|Exec|A\\[) ?=[AB=\\[\\]\\\\#; \t\r\"%é]{0,9}\n|[#;].{0,5}\n|\n|\\[B\\] \n| \\\\\n){0,8}",
+                1..4,
+            )
+        ) {
+            let parsed: Vec<_> = texts
+                .iter()
+                .zip(0..)
+                .map(|(text, id)| parse(SourceId(id), text.as_str().into(), Flavour::Quadlet))
+                .collect();
+            if parsed.iter().any(|(_, findings)| findings.iter().any(|f| f.is_error())) {
+                return Ok(());
+            }
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            let before = merged(Kind::Container, &texts);
+            let written = before.render("head", |_| "comment".to_owned());
+            let after = merged(Kind::Container, &[&written]);
+            let lines = |merged: &Merged| {
+                let sections = merged.sections.iter();
+                sections
+                    .map(|s| {
+                        let lines = s.lines.iter().map(|l| (l.key.clone(), l.value.clone(), l.outcome));
+                        (s.name.clone(), lines.collect::<Vec<_>>())
+                    })
+                    .collect::<Vec<_>>()
+            };
+            prop_assert_eq!(lines(&after), lines(&before), "{}", written);
+        }
     }
 }
