@@ -337,7 +337,7 @@ impl<'c> Compiler<'c> {
                 };
                 let value = match state {
                     LetState::Done { expr, .. } => expr,
-                    _ => self.compile_let(k, name.symbol, value),
+                    _ => self.compile_let_decl(k, name.symbol, value),
                 };
                 let multi = match self.stack.get(k)?.names.get(&name.symbol) {
                     Some(Name::Let {

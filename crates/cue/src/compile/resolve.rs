@@ -200,6 +200,29 @@ impl Compiler<'_> {
         expr
     }
 
+    /// Compiles the value of a `let` at its declaration: a cycle is reported where it closes, not
+    /// where it begins.
+    pub(super) fn compile_let_decl(
+        &mut self,
+        k: usize,
+        symbol: Symbol,
+        value: crate::syntax::ast::ExprId,
+    ) -> ExprId {
+        let saved = std::mem::replace(&mut self.refers_to_variable, false);
+        let path = self
+            .stack
+            .last_mut()
+            .map(|s| s.path.replace("let[]".to_owned()));
+        let expr = self.expr(value);
+        if let (Some(scope), Some(path)) = (self.stack.last_mut(), path) {
+            scope.path = path;
+        }
+        let multi = std::mem::replace(&mut self.refers_to_variable, saved);
+        self.refers_to_variable |= multi;
+        self.set_let(k, symbol, LetState::Done { expr, multi });
+        expr
+    }
+
     fn set_let(&mut self, k: usize, symbol: Symbol, to: LetState) {
         if let Some(scope) = self.stack.get_mut(k)
             && let Some(Name::Let { state, .. }) = scope.names.get_mut(&symbol)
@@ -238,6 +261,10 @@ impl Compiler<'_> {
         };
         if let Some(kind) = kind {
             return Some(self.push_value(Value::Type(kind), span));
+        }
+        if name == "__no_sharing" {
+            let id = self.ctx.no_sharing;
+            return Some(self.push_value_id(id, span));
         }
         if let Some(builtin) = self.ctx.core_builtin(bare) {
             let id = self.ctx.new_value_at(Value::Builtin(builtin), None);

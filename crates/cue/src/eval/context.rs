@@ -65,6 +65,8 @@ pub struct Ctx {
     /// Bottom that marks a vertex whose value is not known yet.
     pub cycle: ValId,
     pub top: ValId,
+    /// Says nothing, but keeps a vertex from being shared.
+    pub no_sharing: ValId,
     /// An empty, final vertex: what a failed lookup returns.
     pub empty: NodeId,
     /// The empty frame.
@@ -136,6 +138,14 @@ impl Ctx {
             close_check: false,
             node: None,
         }))));
+        let no_sharing = vals.push(slot(Value::Bottom(Box::new(Bottom {
+            code: Code::Eval,
+            errors: smallvec::smallvec![cycle_error],
+            has_recursive: false,
+            child_error: false,
+            close_check: false,
+            node: None,
+        }))));
         let top = vals.push(slot(Value::Top));
         let mut nodes = Arena::default();
         let mut nothing = Node::new(None, Label::NONE, ArcType::Member);
@@ -155,6 +165,7 @@ impl Ctx {
             limits: Limits::default(),
             cycle,
             top,
+            no_sharing,
             empty,
             no_env,
             list_tails: HashMap::default(),

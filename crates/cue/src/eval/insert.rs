@@ -116,6 +116,9 @@ impl Ctx {
         match self.value(id) {
             Value::Bottom(_) => {
                 self.unshare(node)?;
+                if id == self.no_sharing {
+                    return Ok(());
+                }
                 self.node_add_bottom(node, Some(id));
                 return Ok(());
             }

@@ -2,7 +2,7 @@
 
 use crate::eval::Ctx;
 use crate::eval::ids::{NodeId, ValId};
-use crate::eval::ir::Op;
+use crate::eval::ir::{Expr, Op};
 use crate::eval::kind::Kind;
 use crate::eval::label::{Label, LabelKind, needs_quotes};
 use crate::eval::node::{ArcType, Base, Conjunct, X};
@@ -198,7 +198,8 @@ impl<'c> Exporter<'c> {
         let mut all: Vec<Conjunct> = self.ctx.nodes[node].conjuncts.to_vec();
         all.sort_by_key(|c| {
             let span = self.ctx.elem_span(c.x);
-            span.map(|s| (s.source, s.start))
+            let weight = weight(self.ctx, self.ctx.elem(c.x));
+            (weight, span.map(|s| (s.source, s.start)))
         });
         let mut seen: Vec<X> = Vec::new();
         let mut parts: Vec<Syn> = Vec::new();
@@ -467,15 +468,11 @@ impl<'c> Exporter<'c> {
             }
             _ => rest = values.to_vec(),
         }
-        let rank = |ctx: &Ctx, v: &Val| match v {
-            Val::Lit(id) => match ctx.value(*id) {
-                Value::Type(_) => 0,
-                Value::Bound { .. } => 1,
-                _ => 2,
-            },
-            Val::Node(_) => 3,
+        let place = |ctx: &Ctx, v: Val| match ctx.val_span(v) {
+            Some(span) => (false, span.source.0, span.start),
+            None => (true, 0, 0),
         };
-        rest.sort_by_key(|v| rank(self.ctx, v));
+        rest.sort_by_key(|&v| (weight(self.ctx, X::from(v)), place(self.ctx, v)));
         for v in rest {
             parts.push(self.bare(v));
         }
@@ -526,6 +523,25 @@ impl<'c> Exporter<'c> {
             (false, "-1.797693134862315708145274237317043567981E+308") => Some("float64"),
             _ => None,
         }
+    }
+}
+
+/// Types before scalars before bounds before other expressions before literals of structs and lists.
+fn weight(ctx: &Ctx, x: X) -> u32 {
+    match x {
+        X::Val(id) => match ctx.value(id) {
+            Value::Top => 0,
+            Value::Type(_) => 1,
+            Value::Null | Value::Bool(_) | Value::Num(_) | Value::String(_) | Value::Bytes(_) => 10,
+            Value::Bound { .. } => 20,
+            _ => 25,
+        },
+        X::Expr(e) => match ctx.ir.exprs[e] {
+            Expr::Field { .. } => 2,
+            Expr::Struct(_) | Expr::List(_) => 500,
+            _ => 25,
+        },
+        _ => 25,
     }
 }
 
