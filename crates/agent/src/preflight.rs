@@ -233,10 +233,11 @@ fn run_quadlet(
         names.any(|name| line.contains(name))
     };
     report.warnings.extend(said.iter().filter(ours).cloned());
-    Ok(Some(format!(
-        "Quadlet {version} accepts all {} units",
-        artifacts.len()
-    )))
+    let all = match artifacts.len() {
+        1 => "the one unit".to_owned(),
+        count => format!("all {count} units"),
+    };
+    Ok(Some(format!("Quadlet {version} accepts {all}")))
 }
 
 /// An instance comes out of its template, not as a file of its own.

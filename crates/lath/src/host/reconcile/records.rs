@@ -135,11 +135,10 @@ fn told(args: &StatusArgs) -> Result<String, Failure> {
     } else {
         let _ = writeln!(
             out,
-            "{}: generation {} at {} \"{}\", {} files, {} units, since {}",
+            "{}: generation {} from {}, {} files, {} units, since {}",
             state.host,
             generation.number,
-            show::short(&generation.commit),
-            generation.subject,
+            origin(generation),
             generation.target.files.len(),
             generation.target.units.len(),
             generation.time
@@ -168,6 +167,18 @@ fn told(args: &StatusArgs) -> Result<String, Failure> {
         let _ = writeln!(out, "run {run} was cut short; the next run finishes it");
     }
     Ok(out)
+}
+
+/// Where a generation came from: its commit, or the directory that was read.
+fn origin(generation: &Generation) -> String {
+    match generation.commit.is_empty() {
+        true => generation.source.clone(),
+        false => format!(
+            "{} \"{}\"",
+            show::short(&generation.commit),
+            generation.subject
+        ),
+    }
 }
 
 /// The generations that can be gone back to.
@@ -212,12 +223,11 @@ fn listed(args: &HistoryArgs) -> Result<String, Failure> {
         };
         let _ = writeln!(
             out,
-            "{mark} {:>4}  {}  {}  {:14}  {}",
+            "{mark} {:>4}  {}  {:14}  {}",
             generation.number,
             generation.time,
-            show::short(&generation.commit),
             generation.origin,
-            generation.subject
+            origin(generation)
         );
     }
     if out.is_empty() {
