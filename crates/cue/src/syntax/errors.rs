@@ -77,6 +77,12 @@ impl<'s> Errors<'s> {
     }
 
     fn same_line(&self, a: usize, b: usize) -> bool {
+        // The end of the text belongs to the last line that has any.
+        let last = self
+            .text
+            .strip_suffix('\n')
+            .map_or(self.text.len(), str::len);
+        let (a, b) = (a.min(last), b.min(last));
         let between = self.text.as_bytes().get(a.min(b)..a.max(b));
         between.is_some_and(|bytes| !bytes.contains(&b'\n'))
     }

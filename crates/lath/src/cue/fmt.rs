@@ -137,6 +137,11 @@ fn format_one(path: &Path, arguments: &Arguments) -> Result<bool, Failure> {
     } else {
         fs::read(path).map_err(|error| Failure::World(format!("{name}: {error}")))?
     };
+    // A byte order mark is not part of the text.
+    let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
+        Some(rest) => rest.to_vec(),
+        None => bytes,
+    };
     let mut sources = Sources::new();
     let (id, finding) = sources.add_bytes(name.clone(), bytes);
     if let Some(mut finding) = finding {

@@ -28,7 +28,7 @@ impl fmt::Display for Invalid {
                 "invalid string: closing quote of multiline string must follow a newline",
             ),
             Invalid::UnmatchedQuote => f.write_str("invalid string: unmatched quote"),
-            Invalid::UnmatchedSurrogate => f.write_str("unmatched surrogate pair"),
+            Invalid::UnmatchedSurrogate => f.write_str("invalid string: unmatched surrogate pair"),
             Invalid::Indentation { expected, found } => write!(
                 f,
                 "invalid string: non-matching whitespace for multiline string \
@@ -278,6 +278,14 @@ fn number(text: &str, digits: usize, base: u32) -> Result<(u32, &str), Invalid> 
 /// Decodes a whole literal of strings or bytes without interpolation.
 pub fn unquote(text: &str) -> Result<(Quotes, Vec<u8>), Invalid> {
     let (quotes, start) = Quotes::parse(text, text)?;
+    // The usual case: nothing to decode. A carriage return on a line is content.
+    if !quotes.multiline
+        && quotes.hashes == 0
+        && let Some(body) = text.get(1..text.len() - 1)
+        && !body.contains([quotes.mark, '\\', '\n', '\0'])
+    {
+        return Ok((quotes, body.as_bytes().to_vec()));
+    }
     let value = quotes.decode(text.get(start..).unwrap_or(""))?;
     Ok((quotes, value))
 }
@@ -286,7 +294,7 @@ pub fn unquote(text: &str) -> Result<(Quotes, Vec<u8>), Invalid> {
 pub fn unquote_string(text: &str) -> Result<String, Invalid> {
     // The usual case: nothing to decode.
     if let Some(body) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'))
-        && !body.contains(['"', '\\', '\n', '\r', '\0'])
+        && !body.contains(['"', '\\', '\n', '\0'])
     {
         return Ok(body.to_owned());
     }

@@ -332,6 +332,7 @@ impl Parser<'_> {
         if self.tok != Token::Tilde {
             return None;
         }
+        let tilde = self.pos;
         if !self.file.experiments.alias_v2 {
             let message = "postfix alias syntax requires @experiment(aliasv2)";
             self.report_here(EXPERIMENT, message);
@@ -342,8 +343,7 @@ impl Parser<'_> {
                 let name = self.ident();
                 if self.symbols.name(name.symbol) == "_" {
                     let message = "single postfix alias \"_\" field cannot be the blank identifier";
-                    let at = self.file.expr_span(name.expr).range();
-                    self.report(SYNTAX, at, message);
+                    self.report(SYNTAX, tilde..tilde + 1, message);
                 }
                 Some(FieldAlias {
                     label: None,
