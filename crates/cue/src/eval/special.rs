@@ -20,6 +20,9 @@ impl Ctx {
                     return Ok(None);
                 };
                 let wanted = call.arg(1, self);
+                if let Val::Node(node) = wanted {
+                    self.finalize(node)?;
+                }
                 for elem in self.elements(list) {
                     if self.equal(Val::Node(elem), wanted, 0)?
                         || self.equal_to_scalar(elem, wanted)?

@@ -22,6 +22,8 @@ pub struct Profile {
     pub optional: bool,
     pub tabs: bool,
     pub collapse: bool,
+    /// Show errors in the places where they are.
+    pub errors: bool,
 }
 
 pub(super) struct Exporter<'c> {
@@ -159,7 +161,16 @@ impl<'c> Exporter<'c> {
                     let incomplete = b.is_incomplete();
                     let has_conjuncts = !self.ctx.nodes[node].conjuncts.is_empty();
                     let optional = self.ctx.nodes[node].arc_type == ArcType::Optional;
-                    if optional || incomplete && has_conjuncts {
+                    let below = self.profile.errors && b.child_error;
+                    let first = self.ctx.nodes[node].arcs.get(0);
+                    let is_list = first.is_some_and(|a| self.ctx.nodes[a].label.is_int());
+                    if below && !optional {
+                        Some(if is_list && !self.shows_arcs(node) {
+                            self.list(node)
+                        } else {
+                            self.composite(node)
+                        })
+                    } else if optional || incomplete && has_conjuncts {
                         None
                     } else {
                         Some(self.bottom(id))
@@ -239,6 +250,10 @@ impl<'c> Exporter<'c> {
                 text.push_str(": ");
             }
             text.push_str(&message);
+            let more = self.ctx.bottom(id).map_or(0, |b| b.errors.len()) - 1;
+            if more > 0 {
+                text.push_str(&format!(" (and {more} more errors)"));
+            }
         }
         Syn::Atom(text)
     }
@@ -292,6 +307,13 @@ impl<'c> Exporter<'c> {
         match self.ctx.nodes[node].base {
             Base::Struct => regular = true,
             Base::List { .. } => last = Some(Item::Embed(self.list(node))),
+            Base::Val(id) if self.ctx.bottom(id).is_some_and(|b| b.child_error) => {
+                regular = true;
+                let arcs = &self.ctx.nodes[node].arcs.list;
+                if arcs.iter().any(|&a| self.ctx.nodes[a].label.is_int()) {
+                    last = Some(Item::Embed(self.list(node)));
+                }
+            }
             Base::Val(id) => {
                 let value = self.value(Val::Lit(id));
                 items.push(Item::Embed(value));

@@ -31,6 +31,7 @@ pub fn write(ctx: &mut Ctx, node: NodeId, package: Option<&str>) -> String {
         optional: true,
         tabs: true,
         collapse: true,
+        errors: false,
     };
     let mut exporter = Exporter::new(ctx, profile);
     let conjuncts = exporter.ctx.nodes[node].conjuncts.to_vec();

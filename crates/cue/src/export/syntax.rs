@@ -203,10 +203,17 @@ impl Printer {
 
     fn list(&mut self, items: &[Syn]) {
         for (i, item) in items.iter().enumerate() {
-            if i > 0 {
+            if i > 0 && !self.out.ends_with('\n') {
                 self.out.push_str(", ");
             }
-            self.syn(item, 0);
+            // A comment ends the line, so the comma goes before it.
+            match item {
+                Syn::Atom(text) if text.contains(" // ") => {
+                    self.out.push_str(&text.replacen(" // ", ", // ", 1));
+                    self.newline();
+                }
+                _ => self.syn(item, 0),
+            }
         }
     }
 

@@ -254,6 +254,7 @@ impl Printer<'_> {
             optional: arguments.optional || arguments.all,
             tabs: self.verb != Verb::Eval,
             collapse: self.verb != Verb::Eval,
+            errors: arguments.flags.ignore,
         };
         let text = self.session.runtime.write_cue(value, profile);
         if let Some(package) = &arguments.flags.package
