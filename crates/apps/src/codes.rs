@@ -28,6 +28,8 @@ pub const NO_MANIFEST: Code = Code("no-manifest");
 pub const MANIFEST_INVALID: Code = Code("manifest-invalid");
 /// A word that the draft standard does not list; a warning.
 pub const UNKNOWN_WORD: Code = Code("unknown-word");
+/// A CUE file that does not come to a concrete value.
+pub const CUE_INVALID: Code = Code("cue-invalid");
 /// A template's schema file that is missing or cannot be used.
 pub const SCHEMA_UNUSABLE: Code = Code("schema-unusable");
 /// Two templates (or one and the manifest) that declare one key.

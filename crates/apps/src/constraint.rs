@@ -1,4 +1,4 @@
-//! What a `range` rule lets through: bounds as CUE writes them, or a JSON Schema fragment.
+//! What a `range` rule lets through: a CUE constraint, or a JSON Schema fragment.
 //!
 //! A constraint answers two questions: does it admit a value, and can a set of constraints admit
 //! any value at all. The second is answered exactly for bounds, literals and types on numbers and strings;
@@ -11,6 +11,9 @@ mod parse;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use cue::regex::Regex;
+
+use crate::evaluate;
 use crate::value::Value;
 
 /// How many alternatives are tried to find out whether constraints can be met together.
@@ -40,7 +43,9 @@ enum Atom {
     /// Ordered so, with the bound on the right.
     Bound(Bound, Value),
     Type(Type),
-    Match(regex::Regex, bool),
+    Match(Regex, bool),
+    /// Any other CUE expression, as a file with one field; the evaluator is asked.
+    Cue(Arc<str>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +90,29 @@ impl Constraint {
     pub fn admits(&self, value: &Value) -> bool {
         let schema = self.schema.as_ref();
         self.bounds.admits(value) && schema.is_none_or(|s| s.is_valid(&value.to_serde()))
+    }
+
+    /// The types that it lets through, as JSON Schema names them; empty means any.
+    pub fn type_words(&self) -> Vec<Box<str>> {
+        let mut words: Vec<Box<str>> = Vec::new();
+        for atoms in self.bounds.alternatives().unwrap_or_default() {
+            let integer = atoms.iter().any(|atom| match atom {
+                Atom::Type(kind) => *kind == Type::Int,
+                Atom::Is(Value::Number(_, is_int)) => *is_int,
+                _ => false,
+            });
+            match atoms.iter().find_map(|atom| atom.family()) {
+                None => return Vec::new(),
+                Some("number") if integer => words.push("integer".into()),
+                Some(word) => words.push(word.into()),
+            }
+        }
+        words.sort();
+        words.dedup();
+        if words.iter().any(|word| **word == *"number") {
+            words.retain(|word| **word != *"integer");
+        }
+        words
     }
 
     /// Whether some value may satisfy all of them. `false` is certain.
@@ -151,6 +179,7 @@ impl Atom {
             Atom::Match(pattern, wanted) => value
                 .as_str()
                 .is_some_and(|text| pattern.is_match(text) == *wanted),
+            Atom::Cue(file) => evaluate::fits(file, parse::FIELD, value).is_ok(),
         }
     }
 }
@@ -253,7 +282,7 @@ impl Atom {
                 "integer" => "number",
                 word => word,
             }),
-            Atom::Not(_) => None,
+            Atom::Not(_) | Atom::Cue(_) => None,
             Atom::Match(..) => Some("string"),
             Atom::Type(kind) => Some(match kind {
                 Type::Null => "null",

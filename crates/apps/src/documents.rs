@@ -7,6 +7,8 @@
 mod overlay;
 mod rules;
 
+use std::sync::Arc;
+
 use base::{Diagnostic, SourceId, Span};
 use data::{Format, Tree};
 
@@ -17,6 +19,7 @@ use crate::overlay::Meta;
 use crate::package::{self, Reading};
 use crate::policy::Rule;
 use crate::snapshot::Environment;
+use crate::value::Value;
 
 pub use overlay::flatten;
 
@@ -66,24 +69,40 @@ impl Documents {
         reading: &mut Reading<'_>,
         findings: &mut Vec<Diagnostic>,
     ) {
-        let Some(format) = Format::from_name(name) else {
-            let message = format!("`{name}` is neither YAML nor JSON by its name");
-            findings.push(
-                Diagnostic::error(codes::DOCUMENT_INVALID, message)
-                    .help("documents end in .yaml, .yml or .json"),
-            );
-            return;
+        let cue = name.ends_with(".cue");
+        let format = match Format::from_name(name) {
+            Some(format) => format,
+            None if cue => Format::JsonLines,
+            None => {
+                let message = format!("`{name}` is neither YAML, JSON nor CUE by its name");
+                findings.push(
+                    Diagnostic::error(codes::DOCUMENT_INVALID, message)
+                        .help("documents end in .yaml, .yml, .json or .cue"),
+                );
+                return;
+            }
         };
         let before = findings.len();
         let Some((source, text)) = package::load(name.to_owned(), bytes, reading, findings) else {
             return;
         };
-        let covered = covered(findings.get(before..).unwrap_or(&[]), source);
+        let hits = covered(findings.get(before..).unwrap_or(&[]), source);
+        if cue && !hits.is_empty() {
+            // A covered place cannot be followed through an evaluation: the file as a whole is refused.
+            return;
+        }
+        let (source, text) = match cue {
+            true => match package::exported(source, &text, reading, findings) {
+                Some((source, text)) => several(source, text, reading),
+                None => return,
+            },
+            false => (source, text),
+        };
         let options = data::Options::default();
         let parsed = data::parse(format, source, text, reading.symbols, &options);
         findings.extend(parsed.findings);
         for tree in parsed.documents {
-            let covered = covered.clone();
+            let covered = hits.clone();
             self.texts.push(Text { tree, covered });
             self.document(self.texts.len() - 1, reading, findings);
         }
@@ -151,6 +170,18 @@ impl Documents {
             }
         }
     }
+}
+
+/// A CUE file is one document, or a list `documents` of several; each gets a line of its own.
+fn several(source: SourceId, text: Arc<str>, reading: &mut Reading<'_>) -> (SourceId, Arc<str>) {
+    let value = Value::parse_json(&text);
+    let Some(list) = value.as_ref().and_then(|value| value.get("documents")) else {
+        return (source, text);
+    };
+    let lines: Vec<String> = list.items().iter().map(Value::json).collect();
+    let name = reading.sources.get(source).name().to_owned();
+    let source = reading.sources.add(name, lines.join("\n"));
+    (source, Arc::clone(reading.sources.get(source).text()))
 }
 
 /// The places that the findings of loading a text say are covered.

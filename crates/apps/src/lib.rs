@@ -20,6 +20,7 @@ pub mod constraint;
 mod cursor;
 pub mod decide;
 pub mod documents;
+mod evaluate;
 pub mod glob;
 pub mod instant;
 pub mod key;

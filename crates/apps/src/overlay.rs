@@ -9,7 +9,7 @@ use std::sync::Arc;
 use base::Span;
 
 use crate::instant::Instant;
-use crate::key::{KeyId, Keys};
+use crate::key::{KeyId, KeySet, Keys};
 use crate::layer::Layer;
 use crate::secrets::{self, Scanner};
 use crate::value::{Pool, Stored, Value};
@@ -80,6 +80,8 @@ pub struct Stray {
 pub struct Overlay {
     /// Sorted by key.
     entries: Box<[Entry]>,
+    /// Which keys there are, so that a look-up guesses at nothing.
+    present: KeySet,
     strays: Box<[Stray]>,
 }
 
@@ -128,14 +130,14 @@ impl Overlay {
         }
         strays.sort_by(|a, b| a.name.cmp(&b.name));
         Overlay {
+            present: KeySet::new(kept.iter().map(|entry| entry.key)),
             entries: kept.into(),
             strays: strays.into(),
         }
     }
 
     pub fn get(&self, key: KeyId) -> Option<&Entry> {
-        let at = self.entries.partition_point(|entry| entry.key < key);
-        self.entries.get(at).filter(|entry| entry.key == key)
+        self.entries.get(self.present.position(key)?)
     }
 
     pub fn entries(&self) -> &[Entry] {

@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::codes;
 use crate::cursor::Cursor;
+use crate::evaluate;
 use crate::key::{Key, Keys};
 use crate::layer::Layer;
 use crate::manifest::{self, Manifest};
@@ -169,19 +170,25 @@ fn tree(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Tree> {
     let name = format!("{}/{}", folder.trim_end_matches('/'), file.path);
+    let cue = file.path.ends_with(".cue");
     let format = match file.path.as_str() {
         "APP.md" => Format::Yaml,
+        _ if cue => Format::Json,
         path => match Format::from_name(path) {
             Some(format) => format,
             None => {
                 let message = format!("`{name}` is in a language that is not read here");
-                let help = "write it as YAML or JSON";
+                let help = "write it as YAML, JSON or CUE";
                 findings.push(Diagnostic::error(codes::SCHEMA_UNUSABLE, message).help(help));
                 return None;
             }
         },
     };
     let (source, text) = load(name, file.bytes.clone(), reading, findings)?;
+    let (source, text) = match cue {
+        true => exported(source, &text, reading, findings)?,
+        false => (source, text),
+    };
     let text: Arc<str> = match file.path.as_str() {
         "APP.md" => match front_matter(&text) {
             Some(front) => front.into(),
@@ -207,6 +214,32 @@ fn tree(
         return None;
     }
     Some(root)
+}
+
+/// What a CUE file comes to, as a JSON text of its own: its places are places in the result.
+pub(crate) fn exported(
+    source: base::SourceId,
+    text: &Arc<str>,
+    reading: &mut Reading<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<(base::SourceId, Arc<str>)> {
+    match evaluate::export(source, text) {
+        Ok(json) => {
+            let name = format!("{} (evaluated)", reading.sources.get(source).name());
+            let source = reading.sources.add(name, json);
+            Some((source, Arc::clone(reading.sources.get(source).text())))
+        }
+        Err(complaints) => {
+            findings.extend(complaints.into_iter().map(|(message, span)| {
+                let finding = Diagnostic::error(codes::CUE_INVALID, message);
+                match span {
+                    Some(span) => finding.primary(span, ""),
+                    None => finding,
+                }
+            }));
+            None
+        }
+    }
 }
 
 /// Adds a text to the sources with its credentials covered, and tells of each.
@@ -321,6 +354,13 @@ fn template_keys(
         findings.push(finding.primary(span, "named here as a schema"));
         return Vec::new();
     };
+    if file.path.ends_with(".cue") {
+        let name = format!("{}/{}", folder.trim_end_matches('/'), file.path);
+        let Some((source, text)) = load(name, file.bytes.clone(), reading, findings) else {
+            return Vec::new();
+        };
+        return schema::cue::keys(source, &text, findings);
+    }
     match tree(folder, file, reading, findings) {
         Some(tree) => schema::json::keys(Cursor::root(&tree, reading.symbols), findings),
         None => Vec::new(),

@@ -17,7 +17,7 @@ use base::Span;
 use crate::constraint::Constraint;
 use crate::glob::Glob;
 use crate::instant::Instant;
-use crate::key::{KeyId, Keys};
+use crate::key::{KeyId, KeySet, Keys};
 use crate::layer::Authority;
 use crate::value::{Stored, Value};
 
@@ -135,6 +135,7 @@ pub struct RuleSet {
     rules: Vec<Rule>,
     /// For every key that a rule speaks of, the rule's position; sorted.
     index: Vec<(KeyId, u32)>,
+    spoken_of: KeySet,
 }
 
 impl RuleSet {
@@ -147,7 +148,11 @@ impl RuleSet {
             index.extend(spoken_of.map(|(id, _)| (id, at)));
         }
         index.sort_unstable();
-        RuleSet { rules, index }
+        RuleSet {
+            rules,
+            spoken_of: KeySet::new(index.iter().map(|&(id, _)| id)),
+            index,
+        }
     }
 
     pub fn rules(&self) -> &[Rule] {
@@ -156,9 +161,9 @@ impl RuleSet {
 
     /// The rules that speak of a key, in the order in which they were written.
     pub fn of(&self, key: KeyId) -> impl Iterator<Item = &Rule> {
-        let from = match self.index.is_empty() {
-            true => 0,
-            false => self.index.partition_point(|&(id, _)| id < key),
+        let from = match self.spoken_of.contains(key) {
+            true => self.index.partition_point(|&(id, _)| id < key),
+            false => self.index.len(),
         };
         let rest = self.index.get(from..).unwrap_or(&[]);
         rest.iter()

@@ -3,20 +3,30 @@
 //! One reader a language. A reader gets the parsed file and returns [`crate::key::Key`]s with their checks; nothing
 //! else in the crate knows in which language a key was declared.
 
+pub(crate) mod cue;
 pub(crate) mod json;
 
 use std::sync::Arc;
 
+use crate::constraint::Constraint;
+use crate::evaluate;
 use crate::value::Value;
 
 /// Tells whether a value may stand at a key.
 #[derive(Clone, Debug)]
 pub struct Check {
-    validator: Arc<jsonschema::Validator>,
-    /// The schema as canonical JSON: equal texts are equal schemas.
+    language: Language,
+    /// The schema as JSON: equal texts are equal schemas. A CUE schema is the key's expression as a string.
     pub text: Arc<str>,
     /// The types that are let through, as JSON Schema names them; empty means any.
     pub types: Vec<Box<str>>,
+}
+
+#[derive(Clone, Debug)]
+enum Language {
+    Json(Arc<jsonschema::Validator>),
+    /// The file, and the path of the key in it.
+    Cue(Arc<str>, Box<str>),
 }
 
 impl Check {
@@ -32,20 +42,38 @@ impl Check {
             _ => Vec::new(),
         };
         Ok(Check {
-            validator: Arc::new(validator),
+            language: Language::Json(Arc::new(validator)),
             text: schema.to_string().into(),
             types,
         })
     }
 
+    /// A key of a CUE file that is good by itself; `expr` is what the file says of the key.
+    pub fn from_cue(file: Arc<str>, path: &str, expr: &str) -> Check {
+        let constraint = Constraint::read(&Value::string(expr));
+        Check {
+            types: constraint.map(|c| c.type_words()).unwrap_or_default(),
+            text: Value::string(expr).json().into(),
+            language: Language::Cue(file, path.into()),
+        }
+    }
+
     pub fn admits(&self, value: &Value) -> bool {
-        self.validator.is_valid(&value.to_serde())
+        match &self.language {
+            Language::Json(validator) => validator.is_valid(&value.to_serde()),
+            Language::Cue(file, path) => evaluate::fits(file, path, value).is_ok(),
+        }
     }
 
     /// What is wrong with a value, without showing it: the place in it and the rule.
     pub fn complaint(&self, value: &Value) -> Option<String> {
+        let Language::Json(validator) = &self.language else {
+            // CUE's own messages quote values.
+            let fits = self.admits(value);
+            return (!fits).then(|| "the schema does not admit it".to_owned());
+        };
         let instance = value.to_serde();
-        let error = self.validator.iter_errors(&instance).next()?;
+        let error = validator.iter_errors(&instance).next()?;
         let place = error.instance_path().to_string();
         let keyword = error.schema_path().to_string();
         let keyword = keyword.rsplit('/').next().unwrap_or_default().to_owned();

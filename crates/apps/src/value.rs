@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use base::Symbols;
+use base::{SourceId, Symbols};
 use data::{NodeId, Number, Tree, number};
 
 #[derive(Clone, Debug)]
@@ -66,6 +66,16 @@ impl Value {
                 Value::Map(fields.collect())
             }
         }
+    }
+
+    /// A JSON text; none if it is not one.
+    pub fn parse_json(text: &str) -> Option<Value> {
+        let mut symbols = Symbols::new();
+        let options = data::Options::default();
+        let format = data::Format::Json;
+        let parsed = data::parse(format, SourceId(0), text.into(), &mut symbols, &options);
+        let tree = parsed.documents.first().filter(|_| !parsed.has_errors())?;
+        Some(Value::from_tree(tree, tree.root(), &symbols))
     }
 
     /// The value of a map's field.

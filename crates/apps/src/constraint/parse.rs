@@ -1,186 +1,179 @@
-//! Bounds as CUE writes them: `>=0.8`, `>=1 & <=3`, `"a" | "b"`, `=~"^eu-"`, `int & !=0`.
+//! A constraint in CUE: `>=0.8`, `>=1 & <=3`, `"a" | "b"`, `=~"^eu-"`, `int & !=0`.
 //!
-//! `&` binds tighter than `|`; parentheses group; a literal admits itself; the type words are `null
-//! bool int float number string bytes` and `[...]`, `{...}`. No references, no arithmetic.
+//! Bounds, literals, types, patterns, `&`, `|` and parentheses are taken from CUE's syntax tree as they are: they
+//! are asked on every look-up and must cost nothing. Any other expression is left to the evaluator.
+
+use std::sync::Arc;
+
+use base::{SourceId, Symbols};
+use cue::regex::Regex;
+use cue::syntax::ast::{self, BinaryOp, ExprId, LiteralKind, UnaryOp};
+use cue::syntax::{literal, parse_expr};
 
 use super::{Atom, Bound, Expr, Type};
+use crate::evaluate;
 use crate::value::Value;
 
-/// How deep parentheses may be nested.
-const DEEPEST: usize = 32;
+/// The field that a constraint is evaluated as.
+pub(super) const FIELD: &str = "value";
+
+/// Longer than anyone needs, shorter than what would cost much.
+const LONGEST: usize = 10_000;
 
 pub(super) fn parse(text: &str) -> Result<Expr, String> {
-    let mut parser = Parser {
-        rest: text,
-        depth: 0,
+    if text.len() > LONGEST {
+        return Err("the constraint is too long".to_owned());
+    }
+    let mut symbols = Symbols::new();
+    let parsed = parse_expr(SourceId(0), &text.into(), &mut symbols);
+    if let Some(error) = parsed.errors.first() {
+        return Err(format!(
+            "the constraint `{text}` is not CUE: {}",
+            error.message
+        ));
+    }
+    let lowering = Lowering {
+        file: &parsed.file,
+        symbols: &symbols,
     };
-    let expr = parser.either()?;
-    parser.skip();
-    match parser.rest {
-        "" => Ok(expr),
-        rest => Err(format!(
-            "`{rest}` is not understood in the constraint `{text}`"
-        )),
+    if let Some(expr) = lowering.expr(parsed.expr)? {
+        return Ok(expr);
+    }
+    let file: Arc<str> = format!("{FIELD}: {text}").into();
+    match evaluate::check(SourceId(0), &file) {
+        Ok(()) => Ok(Expr::Atom(Atom::Cue(file))),
+        Err(complaints) => {
+            let (message, _) = complaints.into_iter().next().unwrap_or_default();
+            Err(format!("the constraint `{text}` cannot be used: {message}"))
+        }
     }
 }
 
-struct Parser<'a> {
-    rest: &'a str,
-    depth: usize,
+struct Lowering<'f> {
+    file: &'f ast::File,
+    symbols: &'f Symbols,
 }
 
-impl<'a> Parser<'a> {
-    fn skip(&mut self) {
-        self.rest = self.rest.trim_start();
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        self.skip();
-        match self.rest.strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn either(&mut self) -> Result<Expr, String> {
-        let mut parts = vec![self.all()?];
-        while self.eat("|") {
-            parts.push(self.all()?);
-        }
-        Ok(one_or(parts, Expr::Either))
-    }
-
-    fn all(&mut self) -> Result<Expr, String> {
-        let mut parts = vec![self.term()?];
-        while self.eat("&") {
-            parts.push(self.term()?);
-        }
-        Ok(one_or(parts, Expr::All))
-    }
-
-    fn term(&mut self) -> Result<Expr, String> {
-        if self.eat("(") {
-            self.depth += 1;
-            if self.depth > DEEPEST {
-                return Err("the constraint is nested too deeply".to_owned());
-            }
-            let inner = self.either()?;
-            self.depth -= 1;
-            return match self.eat(")") {
-                true => Ok(inner),
-                false => Err("a `(` is not closed in the constraint".to_owned()),
-            };
-        }
-        self.atom().map(Expr::Atom)
-    }
-
-    fn atom(&mut self) -> Result<Atom, String> {
-        for (token, wanted) in [("=~", true), ("!~", false)] {
-            if self.eat(token) {
-                let Value::String(pattern) = self.literal()? else {
-                    return Err(format!("`{token}` needs a string"));
+impl Lowering<'_> {
+    /// The expression as bounds; none where it is more than that.
+    fn expr(&self, id: ExprId) -> Result<Option<Expr>, String> {
+        Ok(Some(match self.file.expr(id) {
+            ast::Expr::Paren { expr } => return self.expr(expr),
+            ast::Expr::Binary { op, .. } => {
+                let many: fn(Vec<Expr>) -> Expr = match op {
+                    BinaryOp::And => Expr::All,
+                    BinaryOp::Or => Expr::Either,
+                    _ => return Ok(None),
                 };
-                let pattern = regex::RegexBuilder::new(&pattern)
-                    .size_limit(1 << 20)
-                    .build();
-                return pattern
-                    .map(|pattern| Atom::Match(pattern, wanted))
-                    .map_err(|_| {
-                        format!("the pattern after `{token}` is not a regular expression")
-                    });
+                let mut parts = Vec::new();
+                for operand in self.file.operands(id, op) {
+                    match self.expr(operand)? {
+                        Some(part) => parts.push(part),
+                        None => return Ok(None),
+                    }
+                }
+                many(parts)
             }
-        }
-        if self.eat("!=") {
-            return self.literal().map(Atom::Not);
-        }
-        for (token, bound) in [
-            (">=", Bound::AtLeast),
-            ("<=", Bound::AtMost),
-            (">", Bound::Above),
-            ("<", Bound::Below),
-        ] {
-            if self.eat(token) {
-                return match self.literal()? {
-                    limit @ (Value::Number(..) | Value::String(_)) => Ok(Atom::Bound(bound, limit)),
-                    _ => Err(format!("`{token}` needs a number or a string")),
+            ast::Expr::Unary { op, expr } => return self.unary(op, expr),
+            ast::Expr::Ident(symbol) => match self.symbols.name(symbol) {
+                "bool" => Expr::Atom(Atom::Type(Type::Bool)),
+                "int" => Expr::Atom(Atom::Type(Type::Int)),
+                "number" | "float" => Expr::Atom(Atom::Type(Type::Number)),
+                "string" => Expr::Atom(Atom::Type(Type::String)),
+                "_" => Expr::Any,
+                _ => return Ok(None),
+            },
+            ast::Expr::List { elements } => {
+                let mut elements = self.file.list(elements);
+                match (elements.next().map(|e| self.file.expr(e)), elements.next()) {
+                    (Some(ast::Expr::Ellipsis { of: None }), None) => {
+                        Expr::Atom(Atom::Type(Type::List))
+                    }
+                    _ => return Ok(None),
+                }
+            }
+            ast::Expr::Struct { decls, .. } => {
+                let mut decls = self.file.list(decls);
+                match (decls.next().map(|d| self.file.decl(d)), decls.next()) {
+                    (Some(ast::Decl::Ellipsis), None) => Expr::Atom(Atom::Type(Type::Map)),
+                    _ => return Ok(None),
+                }
+            }
+            _ => match self.literal(id) {
+                Some(value) => Expr::Atom(Atom::Is(value)),
+                None => return Ok(None),
+            },
+        }))
+    }
+
+    fn unary(&self, op: UnaryOp, operand: ExprId) -> Result<Option<Expr>, String> {
+        let bound = match op {
+            UnaryOp::Less => Bound::Below,
+            UnaryOp::LessEqual => Bound::AtMost,
+            UnaryOp::Greater => Bound::Above,
+            UnaryOp::GreaterEqual => Bound::AtLeast,
+            // A default binds nobody: the value is there already.
+            UnaryOp::Default => return self.expr(operand),
+            UnaryOp::NotEqual => {
+                let value = self.literal(operand);
+                return Ok(value.map(|value| Expr::Atom(Atom::Not(value))));
+            }
+            UnaryOp::Match | UnaryOp::NotMatch => {
+                let Some(Value::String(pattern)) = self.literal(operand) else {
+                    return Ok(None);
                 };
+                let pattern = Regex::new(&pattern).map_err(|error| error.to_string())?;
+                return Ok(Some(Expr::Atom(Atom::Match(pattern, op == UnaryOp::Match))));
             }
-        }
-        for (token, kind) in [("[...]", Type::List), ("{...}", Type::Map)] {
-            if self.eat(token) {
-                return Ok(Atom::Type(kind));
+            UnaryOp::Plus | UnaryOp::Minus => {
+                let negative = op == UnaryOp::Minus;
+                let value = self.literal(operand).and_then(|value| match value {
+                    Value::Number(text, is_int) if negative => {
+                        Some(Value::Number(format!("-{text}").into(), is_int))
+                    }
+                    number @ Value::Number(..) => Some(number),
+                    _ => None,
+                });
+                return Ok(value.map(|value| Expr::Atom(Atom::Is(value))));
             }
-        }
-        let before = self.rest;
-        let kind = match self.word() {
-            "bool" => Type::Bool,
-            "int" => Type::Int,
-            "number" | "float" => Type::Number,
-            "string" => Type::String,
-            _ => {
-                self.rest = before;
-                return self.literal().map(Atom::Is);
-            }
+            _ => return Ok(None),
         };
-        Ok(Atom::Type(kind))
-    }
-
-    fn word(&mut self) -> &'a str {
-        self.skip();
-        let end = self.rest.find(|c: char| !c.is_ascii_alphabetic());
-        let (word, rest) = self
-            .rest
-            .split_at_checked(end.unwrap_or(self.rest.len()))
-            .unwrap_or((self.rest, ""));
-        self.rest = rest;
-        word
-    }
-
-    fn literal(&mut self) -> Result<Value, String> {
-        self.skip();
-        if self.rest.starts_with('"') {
-            // A CUE string without interpolation is a JSON string, and serde_json finds its end.
-            let mut strings = serde_json::Deserializer::from_str(self.rest).into_iter::<String>();
-            let text = match strings.next() {
-                Some(Ok(text)) => text,
-                _ => return Err("a string is not closed in the constraint".to_owned()),
-            };
-            let end = strings.byte_offset();
-            self.rest = self.rest.get(end..).unwrap_or("");
-            return Ok(Value::string(text));
-        }
-        let end = self
-            .rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_')));
-        let (token, rest) = self
-            .rest
-            .split_at_checked(end.unwrap_or(self.rest.len()))
-            .unwrap_or((self.rest, ""));
-        let value = match token {
-            "null" => Value::Null,
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            _ if serde_json::from_str::<serde_json::Number>(token).is_ok() => {
-                Value::Number(token.into(), !token.contains(['.', 'e', 'E']))
-            }
-            "" => return Err("a value is missing in the constraint".to_owned()),
-            _ => return Err(format!("`{token}` is no value, type or bound")),
+        let limit = match self.unary_number(operand).or_else(|| self.literal(operand)) {
+            Some(limit @ (Value::Number(..) | Value::String(_))) => limit,
+            _ => return Ok(None),
         };
-        self.rest = rest;
-        Ok(value)
+        Ok(Some(Expr::Atom(Atom::Bound(bound, limit))))
     }
-}
 
-fn one_or(mut parts: Vec<Expr>, many: fn(Vec<Expr>) -> Expr) -> Expr {
-    match (parts.pop(), parts.is_empty()) {
-        (Some(only), true) => only,
-        (Some(last), false) => {
-            parts.push(last);
-            many(parts)
+    /// A number with a sign before it.
+    fn unary_number(&self, id: ExprId) -> Option<Value> {
+        match self.file.expr(id) {
+            ast::Expr::Unary {
+                op: op @ (UnaryOp::Minus | UnaryOp::Plus),
+                expr,
+            } => match self.unary(op, expr) {
+                Ok(Some(Expr::Atom(Atom::Is(value)))) => Some(value),
+                _ => None,
+            },
+            _ => None,
         }
-        (None, _) => Expr::Any,
+    }
+
+    fn literal(&self, id: ExprId) -> Option<Value> {
+        let ast::Expr::Literal { kind, text } = self.file.expr(id) else {
+            return None;
+        };
+        let text = self.file.str(text);
+        Some(match kind {
+            LiteralKind::Null => Value::Null,
+            LiteralKind::True => Value::Bool(true),
+            LiteralKind::False => Value::Bool(false),
+            LiteralKind::Int | LiteralKind::Float => match literal::parse_number(text).ok()? {
+                literal::Number::Decimal { text, float } => Value::Number(text.into(), !float),
+                _ => return None,
+            },
+            LiteralKind::String if text.starts_with('\'') => return None,
+            LiteralKind::String => Value::string(literal::unquote_string(text).ok()?),
+        })
     }
 }

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod credentials;
 #[cfg(test)]
+mod cue;
+#[cfg(test)]
 mod decisions;
 #[cfg(test)]
 mod laws;

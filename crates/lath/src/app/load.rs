@@ -165,8 +165,9 @@ fn document_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for entry in fs::read_dir(path).map_err(|e| unopenable(path, &e))? {
         let file = entry.map_err(|e| unopenable(path, &e))?.path();
-        let format = data::Format::from_name(&file.to_string_lossy());
-        if file.is_file() && format.is_some() {
+        let name = file.to_string_lossy();
+        let read = data::Format::from_name(&name).is_some() || name.ends_with(".cue");
+        if file.is_file() && read {
             files.push(file);
         }
     }
