@@ -46,6 +46,15 @@ impl<'c> Compiler<'c> {
                 }
             };
             let path = Label::string(&mut self.ctx.symbols, &text);
+            let first = text.split('/').next().unwrap_or("");
+            if !first.contains('.')
+                && !text.starts_with("tool/")
+                && !self.ctx.packages.contains_key(&path)
+                && crate::packages::package(&text).is_none()
+            {
+                self.error(span, format!("builtin package \"{text}\" undefined"));
+                continue;
+            }
             let span = match import.name {
                 Some(name) => file.expr_span(name.expr),
                 None => span,
