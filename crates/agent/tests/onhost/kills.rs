@@ -211,7 +211,7 @@ fn there_and_back(start: usize) {
     };
     let killed = story.kill_all("/srv/one", "/srv/two", 2, start)
         + story.kill_all("/srv/two", "/srv/one", 2, start);
-    assert!(killed >= 75, "only {killed} kill points");
+    assert!(killed >= 70, "only {killed} kill points");
 }
 
 #[test]
