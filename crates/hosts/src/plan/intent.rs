@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::observed::{Applied, Cause, Observed, Reason};
+use super::observed::{Active, Applied, Cause, Observed, Reason};
 use super::target::{File, Target, Unit};
 use super::{Plan, UnitVerb};
 
@@ -104,7 +104,11 @@ impl Intent {
                 .unit(name)
                 .map_or("", |state| state.invocation.as_str());
             let same = invocation == due.invocation;
-            if self.phase == Phase::Units && !same {
+            // A start that failed, or is not over, was never found to be good: it is made again.
+            let settled = observed
+                .unit(name)
+                .is_none_or(|state| matches!(state.active, Active::Active | Active::Inactive));
+            if self.phase == Phase::Units && !same && settled {
                 applied.units.insert(name.clone(), unit.clone());
                 continue;
             }
