@@ -1,5 +1,11 @@
 //! Tests that keep the house in order: the walls between crates, the code map, the diagnostic codes.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test program: a failure is a failed test"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +31,9 @@ const WORLDLY: &[&str] = &[
 const FORBIDDEN: &[&str] = &[
     "std::fs",
     "std::env",
-    "std::net",
+    "TcpStream",
+    "TcpListener",
+    "UdpSocket",
     "std::process",
     "std::thread",
     "std::time",
@@ -48,6 +56,8 @@ const PERMITTED: &[(&str, &str)] = &[
     ("base/src/source.rs", "OnceLock<"),
     ("apps/src/secrets.rs", "OnceLock<"),
     ("cue/src/packages/quote.rs", "LazyLock<"),
+    // The evaluator recurses natively and wants a deep stack.
+    ("apps/src/evaluate.rs", "std::thread"),
 ];
 
 /// Codes that no session can show, and what holds them instead.
@@ -145,15 +155,11 @@ fn pure_crates_do_not_touch_the_world() {
                 let permitted = PERMITTED
                     .iter()
                     .any(|(f, w)| file.ends_with(f) && w == word);
-                let code = without_tests(&text)
+                let mut code = without_tests(&text)
                     .lines()
                     .filter(|line| !line.trim_start().starts_with("//"));
-                let found = code.filter(|line| line.contains(word)).next();
-                assert!(
-                    found.is_none() || permitted,
-                    "{} says `{word}`",
-                    file.display()
-                );
+                let found = code.any(|line| line.contains(word));
+                assert!(!found || permitted, "{} says `{word}`", file.display());
             }
         }
     }
