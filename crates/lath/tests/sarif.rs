@@ -1,6 +1,11 @@
 //! The SARIF form of findings, held to the SARIF 2.1.0 schema by a validator from the npm registry, which
 //! `./test --setup` installs.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test program: a failure is a failed test"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
