@@ -7,6 +7,7 @@
 pub mod compile;
 pub mod eval;
 pub mod export;
+pub mod layered;
 pub mod load;
 pub mod number;
 pub mod packages;

@@ -48,6 +48,8 @@ pub struct Request {
     pub variables: BTreeMap<String, Variable>,
     /// What standard input holds, for the file `-`.
     pub standard_input: Option<Vec<u8>>,
+    /// Sources are named without `./` before files at or below the directory.
+    pub bare_names: bool,
 }
 
 /// A value for `@tag(x,var=name)`.
@@ -164,7 +166,11 @@ impl Loader<'_> {
 
     /// How a path is shown.
     fn shown(&self, path: &str) -> String {
-        relative(&self.request.directory, path)
+        let shown = relative(&self.request.directory, path);
+        match shown.strip_prefix("./") {
+            Some(bare) if self.request.bare_names => bare.to_owned(),
+            _ => shown,
+        }
     }
 
     /// Reads and parses a file, once.

@@ -84,6 +84,10 @@ pub struct Tree {
     fields: Vec<Field>,
     /// Nodes marked `!default`, sorted.
     defaults: Vec<NodeId>,
+    /// Nodes that bound what may be said at their place, sorted.
+    constraints: Vec<NodeId>,
+    /// Nodes that were written in another source, sorted.
+    elsewhere: Vec<(NodeId, SourceId)>,
     root: NodeId,
 }
 
@@ -108,16 +112,28 @@ impl Tree {
     pub fn span(&self, id: NodeId) -> Span {
         let node = self.node(id);
         Span {
-            source: self.source,
+            source: self.source_of(id),
             start: node.start,
             end: node.end,
+        }
+    }
+
+    /// The source that a node was written in.
+    fn source_of(&self, id: NodeId) -> SourceId {
+        if self.elsewhere.is_empty() {
+            return self.source;
+        }
+        let at = self.elsewhere.binary_search_by_key(&id, |&(node, _)| node);
+        match at.ok().and_then(|at| self.elsewhere.get(at)) {
+            Some(&(_, source)) => source,
+            None => self.source,
         }
     }
 
     /// Where a field's name is written.
     pub fn key_span(&self, field: &Field) -> Span {
         Span {
-            source: self.source,
+            source: self.source_of(field.value),
             start: field.start,
             end: field.end,
         }
@@ -145,6 +161,17 @@ impl Tree {
     /// Whether the node carries the mark `!default`.
     pub fn is_default(&self, id: NodeId) -> bool {
         !self.defaults.is_empty() && self.defaults.binary_search(&id).is_ok()
+    }
+
+    /// Whether the node bounds what may be said at its place. Alone it sets nothing: it is a string
+    /// that shows the bound. With the mark `!default` too, it is a value with alternatives.
+    pub fn is_constraint(&self, id: NodeId) -> bool {
+        !self.constraints.is_empty() && self.constraints.binary_search(&id).is_ok()
+    }
+
+    /// Whether any node bounds what may be said.
+    pub fn has_constraints(&self) -> bool {
+        !self.constraints.is_empty()
     }
 
     /// Whether the node is neither a list nor a map.
@@ -203,6 +230,8 @@ impl TreeBuilder {
                 items: Vec::new(),
                 fields: Vec::new(),
                 defaults: Vec::new(),
+                constraints: Vec::new(),
+                elsewhere: Vec::new(),
                 root: NodeId(0),
             },
         }
@@ -294,6 +323,30 @@ impl TreeBuilder {
         // Sorted as it grows; in practice a node is marked when it is made, at the end.
         if let Err(at) = self.tree.defaults.binary_search(&id) {
             self.tree.defaults.insert(at, id);
+        }
+    }
+
+    /// Marks a node as one that bounds what may be said at its place.
+    pub fn mark_constraint(&mut self, id: NodeId) {
+        if let Err(at) = self.tree.constraints.binary_search(&id) {
+            self.tree.constraints.insert(at, id);
+        }
+    }
+
+    /// Says that a node was written in another source than the tree's.
+    pub fn written_in(&mut self, id: NodeId, source: SourceId) {
+        let found = self
+            .tree
+            .elsewhere
+            .binary_search_by_key(&id, |&(node, _)| node);
+        match found {
+            _ if source == self.tree.source => {}
+            Ok(at) => {
+                if let Some(known) = self.tree.elsewhere.get_mut(at) {
+                    known.1 = source;
+                }
+            }
+            Err(at) => self.tree.elsewhere.insert(at, (id, source)),
         }
     }
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-mod disk;
+pub mod disk;
 mod documents;
 mod evaluate;
 mod flags;

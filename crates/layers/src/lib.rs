@@ -10,9 +10,11 @@
 //! - Layers belong to **levels**. Within a level a later layer always wins. A **fixed** value locks
 //!   its path against higher levels: a different value there is refused, the same value is not. A map
 //!   locks nothing by itself; its leaves do.
-//! - A **constraint** sets nothing and binds all levels. A value of the same or a lower level that it does
-//!   not admit is dropped (a conflict only if nothing else supplies a value); a value of a higher
+//! - A **constraint** sets nothing and binds all levels; constraints accumulate. A value of a lower level that it
+//!   does not admit is dropped (a conflict only if nothing else supplies a value); a value of the same or a higher
 //!   level is refused.
+//! - A default may be **bounded**: a constraint too, for the levels above it, until its own level says
+//!   something else.
 //! - Where a layer says so, `null` removes what may be overridden.
 //!
 //! The engine copies no tree: a resolution refers to (layer, node) pairs. It does not know tiers,
@@ -24,4 +26,4 @@ mod stack;
 
 pub use resolution::{Conflict, ConflictKind, EntryId, Link, Resolution, State};
 pub use resolve::resolve;
-pub use stack::{Authority, Layer, Stack, Value};
+pub use stack::{Authority, Layer, Place, Stack, Value};

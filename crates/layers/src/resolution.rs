@@ -87,6 +87,11 @@ impl Resolution {
         self.entries.is_empty()
     }
 
+    /// All entries, parents before their children.
+    pub fn entries(&self) -> impl Iterator<Item = EntryId> + use<> {
+        (0..u32::try_from(self.entries.len()).unwrap_or(u32::MAX)).map(EntryId)
+    }
+
     pub fn name(&self, id: EntryId) -> Symbol {
         self.entry(id).name
     }

@@ -89,10 +89,11 @@ impl<'a> Resolver<'_, 'a> {
         let end = first + entry.links as usize;
         let mut now = Now::Nothing;
         let mut dropped = None;
+        let mut is_refused = false;
         for position in 0..entry.links as usize {
             let link = self.link(first + position);
             let layer = self.stack.layer(link.layer);
-            if layer.authority == Authority::Constraint {
+            if self.binding(link) == Binding::Always {
                 self.set_outcome(first + position, Outcome::Constrains);
                 continue;
             }
@@ -101,7 +102,10 @@ impl<'a> Resolver<'_, 'a> {
             if let Some((outcome, by)) = self.unadmitted(first..end, link, is_map) {
                 self.set_outcome(first + position, outcome);
                 match outcome {
-                    Outcome::Refused => self.conflict(ConflictKind::Unmet, id, position, by),
+                    Outcome::Refused => {
+                        is_refused = true;
+                        self.conflict(ConflictKind::Unmet, id, position, by);
+                    }
                     _ => dropped = Some((position, by)),
                 }
                 continue;
@@ -134,7 +138,7 @@ impl<'a> Resolver<'_, 'a> {
                 },
             };
         }
-        if let (Now::Nothing, Some((position, by))) = (now, dropped) {
+        if let (Now::Nothing, Some((position, by)), false) = (now, dropped, is_refused) {
             self.conflict(ConflictKind::Unsupplied, id, position, by);
         }
         let state = match now {
@@ -150,6 +154,22 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
+    /// What a contribution binds others to, beside what it sets.
+    fn binding(&self, link: Link) -> Binding {
+        let layer = self.stack.layer(link.layer);
+        if layer.authority == Authority::Constraint {
+            return Binding::Always;
+        }
+        match (
+            layer.tree.is_constraint(link.node),
+            layer.tree.is_default(link.node),
+        ) {
+            (false, _) => Binding::Never,
+            (true, false) => Binding::Always,
+            (true, true) => Binding::Above,
+        }
+    }
+
     /// The constraint that does not admit a contribution, and what that makes of it. Constraints
     /// inside a map wait for the map's fields.
     fn unadmitted(
@@ -159,17 +179,30 @@ impl<'a> Resolver<'_, 'a> {
         is_map: bool,
     ) -> Option<(Outcome, Link)> {
         let level = self.stack.layer(link.layer).level;
-        for by in chain.map(|at| self.link(at)) {
+        for at in chain.clone() {
+            let by = self.link(at);
             let layer = self.stack.layer(by.layer);
-            if layer.authority != Authority::Constraint {
+            let binds = match self.binding(by) {
+                Binding::Never => false,
+                Binding::Always => true,
+                Binding::Above => layer.level < level && !self.decided_anew(at, chain.end),
+            };
+            if !binds || by.layer == link.layer && by.node == link.node {
                 continue;
             }
             let constraint = self.value(by);
             if is_map && matches!(constraint.get(), data::Value::Map(_)) {
                 continue;
             }
-            if !(self.stack.admits)(constraint, self.value(link)) {
-                let outcome = match layer.level < level {
+            let admits = match layer.authority {
+                Authority::Constraint => constraint.same(self.value(link)),
+                _ => {
+                    let pair = ((by.layer, by.node), (link.layer, link.node));
+                    !self.stack.unadmitted.contains(&pair)
+                }
+            };
+            if !admits {
+                let outcome = match layer.level <= level {
                     true => Outcome::Refused,
                     false => Outcome::Dropped,
                 };
@@ -177,6 +210,14 @@ impl<'a> Resolver<'_, 'a> {
             }
         }
         None
+    }
+
+    /// Whether a later contribution of the same level replaces the one at `at`.
+    fn decided_anew(&self, at: usize, end: usize) -> bool {
+        let level = self.stack.layer(self.link(at).layer).level;
+        (at + 1..end).map(|later| self.link(later)).any(|later| {
+            self.stack.layer(later.layer).level == level && self.binding(later) != Binding::Always
+        })
     }
 
     /// What forbids the contribution at `position` to replace what stands now.
@@ -360,6 +401,16 @@ impl<'a> Resolver<'_, 'a> {
             entry.state = state;
         }
     }
+}
+
+/// Whom a contribution binds to what it admits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Binding {
+    Never,
+    /// A constraint: everybody.
+    Always,
+    /// A default with alternatives: the levels above.
+    Above,
 }
 
 /// A fixed leaf that stands in the way.

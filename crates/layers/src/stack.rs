@@ -1,5 +1,7 @@
 //! What is resolved: trees in order, each with its authority.
 
+use std::collections::BTreeSet;
+
 use base::{LayerId, Span};
 use data::{NodeId, Tree};
 
@@ -30,15 +32,19 @@ pub struct Layer<'a> {
 #[derive(Clone, Debug)]
 pub struct Stack<'a> {
     pub layers: Vec<Layer<'a>>,
-    /// Whether a constraint admits a value. Plain data can only say "this very value".
-    pub admits: fn(constraint: Value<'_>, value: Value<'_>) -> bool,
+    /// Nodes marked as constraints, each with a value that it does not admit. A layer that is a constraint as a
+    /// whole admits just the very value it says.
+    pub unadmitted: BTreeSet<(Place, Place)>,
 }
+
+/// A node of a layer.
+pub type Place = (LayerId, NodeId);
 
 impl<'a> Stack<'a> {
     pub fn new(layers: Vec<Layer<'a>>) -> Stack<'a> {
         Stack {
             layers,
-            admits: |constraint, value| constraint.same(value),
+            unadmitted: BTreeSet::new(),
         }
     }
 

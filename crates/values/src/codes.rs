@@ -16,8 +16,14 @@ pub const EXTRA_DOCUMENT: Code = Code("extra-document");
 pub const UNKNOWN_PATH: Code = Code("unknown-path");
 /// Keys beside `values`, which are not read.
 pub const UNREAD_KEY: Code = Code("unread-key");
-/// A layer in CUE.
-pub const CUE_LAYER: Code = Code("cue-layer");
+/// A platform's constraint that rules out what lower tiers said, where no tier sets another value.
+pub const UNSUPPLIED_VALUE: Code = Code("unsupplied-value");
+/// An error of CUE in a layer.
+pub const CUE_ERROR: Code = Code("cue-error");
+/// Values that refer to each other in a circle.
+pub const VALUE_CYCLE: Code = Code("value-cycle");
+/// A value that cannot be computed, and that nothing replaces.
+pub const UNRESOLVED_VALUE: Code = Code("unresolved-value");
 /// A `--set` that cannot be read.
 pub const SET_SYNTAX: Code = Code("set-syntax");
 /// A schema that cannot be used.

@@ -2,7 +2,7 @@
 
 use base::{LayerId, Path, Segment, Symbols};
 use data::{NodeId, Tree};
-use layers::{EntryId, Resolution, Stack};
+use layers::{EntryId, Stack};
 
 use crate::merge::Merged;
 use crate::provenance::{self, Leaf};
@@ -55,28 +55,16 @@ pub struct Difference<'a> {
 
 /// The result as it is after a tier, without those above it.
 pub fn up_to<'a>(merged: &Merged<'a>, tier: Tier) -> Merged<'a> {
-    let kept: Vec<_> = merged
-        .stack
-        .layers
-        .iter()
-        .zip(&merged.parts)
-        .filter(|(_, part)| part.document.tier <= tier)
-        .collect();
-    let stack = Stack {
-        layers: kept.iter().map(|(layer, _)| **layer).collect(),
-        admits: merged.stack.admits,
-    };
-    let resolution: Resolution = layers::resolve(&stack);
-    Merged {
-        parts: kept.iter().map(|(_, part)| **part).collect(),
-        stack,
-        resolution,
-        tiers: merged
-            .tiers
-            .iter()
-            .copied()
-            .filter(|&t| t <= tier)
-            .collect(),
+    let stage = merged.evaluated.and_then(|all| all.stage(tier));
+    match stage {
+        Some(stage) => Merged::of(stage),
+        None => Merged {
+            stack: Stack::new(Vec::new()),
+            parts: Vec::new(),
+            resolution: layers::resolve(&Stack::new(Vec::new())),
+            tiers: Vec::new(),
+            evaluated: None,
+        },
     }
 }
 

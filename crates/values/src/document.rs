@@ -4,7 +4,10 @@
 //! whole, so that a Helm values file works unchanged. An empty file, or `values:` with nothing
 //! behind it, sets nothing.
 
-use base::{Diagnostic, Path, Segment, Span, Symbols};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::{Diagnostic, Path, Segment, Span, Symbol, Symbols};
 use data::{NodeId, Tree, Value};
 
 use crate::codes;
@@ -16,18 +19,39 @@ pub enum Kind {
     Yaml,
     /// JSON or TOML, which have no marks.
     Plain,
+    /// CUE, evaluated: the tree is what lies at its values path.
+    Cue,
+    /// The defaults inside a schema: values of the module's tier.
+    Schema,
     /// `--set` on the command line.
     CommandLine,
 }
 
+/// What was computed from other values: node by node, the paths of those.
+pub type Derived = BTreeMap<NodeId, Vec<Vec<Symbol>>>;
+
 /// One file, or one `--set`, of one tier.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Document {
     pub tier: Tier,
-    pub tree: Tree,
+    pub tree: Arc<Tree>,
     pub kind: Kind,
     /// Taken as a whole as overridable defaults (`--platform-defaults`).
     pub defaults: bool,
+    /// What its references led to.
+    pub derived: Arc<Derived>,
+}
+
+impl Document {
+    pub fn new(tier: Tier, tree: Tree, kind: Kind) -> Document {
+        Document {
+            tier,
+            tree: Arc::new(tree),
+            kind,
+            defaults: false,
+            derived: Arc::default(),
+        }
+    }
 }
 
 /// Where a document's values are.
@@ -50,8 +74,8 @@ pub(crate) fn values(
 ) -> Found {
     let tree = &document.tree;
     let root = tree.root();
-    if document.kind == Kind::CommandLine {
-        return Found::Map(root, false);
+    if let Kind::CommandLine | Kind::Cue | Kind::Schema = document.kind {
+        return Found::Map(root, document.kind == Kind::Cue);
     }
     if let Some(node) = at.and_then(|path| walk(tree, path, symbols)) {
         return classify(document, node, "what `--at` names", true, findings);

@@ -7,7 +7,7 @@ use base::{Diagnostic, Path, Segment, Symbols};
 use data::{NodeId, Tree, Value};
 
 use crate::codes;
-use crate::document::Document;
+use crate::document::{Document, Kind};
 use crate::tier::Tier;
 
 pub(crate) fn check(
@@ -73,25 +73,31 @@ impl Walk<'_> {
         };
         let span = self.document.tree.span(node);
         let tier = self.document.tier;
+        let mark = match self.document.kind {
+            Kind::Cue | Kind::Schema => "*",
+            _ => "!default",
+        };
         let finding = match tier {
             Tier::Module => Diagnostic::error(
                 codes::MODULE_DEFAULT,
                 format!("`{path}` is marked as a default in a module"),
             )
             .primary(span, "module values are concrete")
-            .help("remove `!default`: what a module sets can be changed by every tier above it"),
+            .help(format!(
+                "remove `{mark}`: what a module sets can be changed by every tier above it"
+            )),
             _ if self.in_list => Diagnostic::warning(
                 codes::USELESS_DEFAULT,
-                format!("`!default` has no effect inside the list at `{path}`"),
+                format!("`{mark}` has no effect inside the list at `{path}`"),
             )
             .primary(span, "a list is replaced whole")
             .help("mark the list itself"),
             Tier::User => Diagnostic::warning(
                 codes::USELESS_DEFAULT,
-                format!("`!default` has no effect on `{path}` in an end user's values"),
+                format!("`{mark}` has no effect on `{path}` in an end user's values"),
             )
             .primary(span, "nobody above can override it")
-            .help("remove `!default`"),
+            .help(format!("remove `{mark}`")),
             Tier::Platform => return,
         };
         self.findings.push(finding.role(tier.role()));

@@ -1,14 +1,14 @@
 //! The documents of all tiers, merged: values, chains, and all findings.
 
-use base::{Diagnostic, LayerId, Path, Sources, Span, Symbols};
+use base::{Diagnostic, LayerId, Path, Sources, Span, Symbol, Symbols};
 use data::{NodeId, Tree, Value};
 use layers::{Authority, EntryId, Layer, Link, Resolution, Stack};
 
-use crate::codes;
-use crate::document::{self, Document, Found};
+use crate::document::{self, Document};
+use crate::evaluate::{Evaluated, Stage, layer_id};
+use crate::locked;
 use crate::schema::Schema;
 use crate::tier::Tier;
-use crate::{locked, marks};
 
 /// The names and texts of one run, to look things up for messages.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,8 @@ pub struct Options {
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
     pub document: &'a Document,
+    /// Its number among all documents, those that set nothing too.
+    pub index: u16,
     /// Which of its tier's documents it is, from one, and how many there are.
     pub ordinal: (usize, usize),
 }
@@ -60,9 +62,60 @@ pub struct Merged<'a> {
     pub resolution: Resolution,
     /// The tiers that have at least one document, in order.
     pub tiers: Vec<Tier>,
+    /// The stack after each tier, where it is known.
+    pub(crate) evaluated: Option<&'a Evaluated>,
 }
 
 impl<'a> Merged<'a> {
+    /// Lays the documents of a stage over one another.
+    pub(crate) fn of(stage: &'a Stage) -> Merged<'a> {
+        let documents = &stage.documents;
+        let mut layers = Vec::with_capacity(stage.roots.len());
+        let mut parts = Vec::with_capacity(stage.roots.len());
+        for &(number, root) in &stage.roots {
+            let Some(document) = documents.get(number) else {
+                continue;
+            };
+            layers.push(Layer {
+                tree: &document.tree,
+                root,
+                authority: match document.tier {
+                    Tier::Platform if !document.defaults => Authority::Fixed,
+                    _ => Authority::Default,
+                },
+                level: document.tier.number(),
+                null_deletes: stage.null_deletes && document.tier == Tier::User,
+            });
+            parts.push(Part {
+                document,
+                index: layer_id(number).0,
+                ordinal: ordinal(documents, document),
+            });
+        }
+        let mut stack = Stack::new(layers);
+        stack.unadmitted.clone_from(&stage.unadmitted);
+        let resolution = layers::resolve(&stack);
+        let tiers = Tier::ALL.into_iter();
+        Merged {
+            stack,
+            parts,
+            resolution,
+            tiers: tiers
+                .filter(|&tier| documents.iter().any(|d| d.tier == tier))
+                .collect(),
+            evaluated: None,
+        }
+    }
+
+    /// Whether a document above a number says what stands at a path.
+    pub(crate) fn is_above(&self, path: &[Symbol], number: u16) -> bool {
+        let mut names = path.iter();
+        let root = self.resolution.root();
+        let entry = names.try_fold(root, |at, &name| self.resolution.child(at, name));
+        let standing = entry.and_then(|entry| self.resolution.standing(entry));
+        standing.is_some_and(|link| self.part(link.layer).index > number)
+    }
+
     pub fn part(&self, layer: LayerId) -> &Part<'a> {
         self.parts
             .get(usize::from(layer.0))
@@ -79,13 +132,7 @@ impl<'a> Merged<'a> {
 
     /// The dotted path of an entry.
     pub fn path(&self, entry: EntryId, symbols: &Symbols) -> Path {
-        let names = self.resolution.names(entry);
-        Path(
-            names
-                .iter()
-                .map(|&name| base::Segment::Key(symbols.name(name).to_owned()))
-                .collect(),
-        )
+        dotted(&self.resolution.names(entry), symbols)
     }
 
     /// The scalar or list that stands at an entry.
@@ -123,62 +170,27 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Merges documents, given low to high. Every finding is returned; where one of them is an error,
+/// Lays the evaluated layers over one another. Every finding is returned; where one of them is an error,
 /// the merged values are what remains without the offenders.
 pub fn merge<'a>(
-    documents: &'a [Document],
+    evaluated: &'a Evaluated,
     schema: Option<&Schema>,
     options: &Options,
     context: Context<'_>,
 ) -> (Merged<'a>, Vec<Diagnostic>) {
-    let mut findings = Vec::new();
-    let mut layers = Vec::new();
-    let mut parts = Vec::new();
-    let mut by_path = options.at.is_none() || documents.is_empty();
-    for document in documents {
-        let found = document::values(
-            document,
-            options.at.as_ref(),
-            context.symbols,
-            &mut findings,
-        );
-        by_path |= matches!(found, Found::Map(_, true) | Found::Nothing(true));
-        let Found::Map(root, _) = found else {
-            continue;
-        };
-        marks::check(document, root, context.symbols, &mut findings);
-        layers.push(Layer {
-            tree: &document.tree,
-            root,
-            authority: match document.tier {
-                Tier::Platform if !document.defaults => Authority::Fixed,
-                _ => Authority::Default,
-            },
-            level: document.tier.number(),
-            null_deletes: options.null_deletes && document.tier == Tier::User,
-        });
-        parts.push(Part {
-            document,
-            ordinal: ordinal(documents, document),
-        });
-    }
-    if let (false, Some(at)) = (by_path, &options.at) {
-        let message = format!("no file has the path `{at}` that `--at` names");
-        findings.push(
-            Diagnostic::error(codes::UNKNOWN_PATH, message)
-                .help("give the path at which a file holds its values, as in `--at spec.values`"),
-        );
-    }
-    let tiers = Tier::ALL.into_iter();
-    let stack = Stack::new(layers);
-    let resolution = layers::resolve(&stack);
-    let merged = Merged {
-        stack,
-        parts,
-        resolution,
-        tiers: tiers
-            .filter(|&tier| documents.iter().any(|d| d.tier == tier))
-            .collect(),
+    let mut findings = evaluated.findings.clone();
+    let merged = match evaluated.stages.last() {
+        Some(stage) => Merged {
+            evaluated: Some(evaluated),
+            ..Merged::of(stage)
+        },
+        None => Merged {
+            stack: Stack::new(Vec::new()),
+            parts: Vec::new(),
+            resolution: layers::resolve(&Stack::new(Vec::new())),
+            tiers: Vec::new(),
+            evaluated: Some(evaluated),
+        },
     };
     locked::report(&merged, schema, context, &mut findings);
     if let Some(schema) = schema.filter(|_| !options.locks_only) {
@@ -187,15 +199,26 @@ pub fn merge<'a>(
     (merged, findings)
 }
 
-/// Which of its tier's files a document is; `--set` does not count.
+/// Names as a path.
+pub(crate) fn dotted(names: &[Symbol], symbols: &Symbols) -> Path {
+    let names = names.iter();
+    Path(
+        names
+            .map(|&name| base::Segment::Key(symbols.name(name).to_owned()))
+            .collect(),
+    )
+}
+
+/// Which of its tier's files a document is; `--set` and schemas do not count.
 fn ordinal(documents: &[Document], document: &Document) -> (usize, usize) {
-    if document.kind == document::Kind::CommandLine {
+    let counts = |kind| !matches!(kind, document::Kind::CommandLine | document::Kind::Schema);
+    if !counts(document.kind) {
         return (1, 1);
     }
     let mut of = 0;
     let mut at = 0;
     for other in documents {
-        if other.tier == document.tier && other.kind != document::Kind::CommandLine {
+        if other.tier == document.tier && counts(other.kind) {
             of += 1;
             if std::ptr::eq(other, document) {
                 at = of;

@@ -1,11 +1,11 @@
 //! Where every value came from: the leaves of the result, each with its tier, place, status and
 //! whole chain. One shape for all surfaces; the words are this one's.
 
-use base::{Outcome, Span, Symbols};
+use base::{Outcome, Path, Span, Symbols};
 use data::{NodeId, Tree};
 use layers::{EntryId, Link, State};
 
-use crate::merge::Merged;
+use crate::merge::{Merged, dotted};
 use crate::tier::Tier;
 
 /// What may become of a value, or what has.
@@ -19,6 +19,10 @@ pub enum Status {
     Overridden,
     /// Given by the end user where nothing lies below.
     Set,
+    /// As shipped, and open to the end user within bounds.
+    Constrained,
+    /// Computed from other values.
+    Derived,
 }
 
 impl Status {
@@ -28,6 +32,8 @@ impl Status {
             Status::Default => "default",
             Status::Overridden => "overridden",
             Status::Set => "set",
+            Status::Constrained => "constrained",
+            Status::Derived => "derived",
         }
     }
 }
@@ -69,6 +75,11 @@ impl Said<'_> {
 
     /// The value in one short line, `*` before a platform's default.
     pub fn short(&self, symbols: &Symbols) -> String {
+        if let (Outcome::Constrains, data::Value::String(text)) =
+            (self.outcome, self.tree.value(self.node))
+        {
+            return crate::show::shorten(text.to_owned(), crate::show::SHORT);
+        }
         let value = crate::show::short(self.tree, self.node, symbols);
         match self.is_default {
             true => format!("*{value}"),
@@ -93,10 +104,18 @@ pub fn leaf<'a>(merged: &Merged<'a>, entry: EntryId) -> Option<Leaf<'a>> {
     };
     let tier = merged.tier(link);
     let lower = |other: &Link| other.outcome == Outcome::Overridden && merged.tier(*other) < tier;
+    let bounds = |other: &Link| other.outcome == Outcome::Constrains;
+    let is_derived = merged
+        .part(link.layer)
+        .document
+        .derived
+        .contains_key(&link.node);
     let status = match tier {
+        _ if merged.is_locked(entry) => Status::Locked,
+        _ if is_derived => Status::Derived,
         Tier::User if resolution.chain(entry).iter().any(lower) => Status::Overridden,
         Tier::User => Status::Set,
-        _ if merged.is_locked(entry) => Status::Locked,
+        _ if resolution.chain(entry).iter().any(bounds) => Status::Constrained,
         _ => Status::Default,
     };
     Some(Leaf {
@@ -107,6 +126,13 @@ pub fn leaf<'a>(merged: &Merged<'a>, entry: EntryId) -> Option<Leaf<'a>> {
         tier,
         status,
     })
+}
+
+/// The values that a leaf was computed from; none where it was simply said.
+pub fn derived_from(merged: &Merged<'_>, leaf: &Leaf<'_>, symbols: &Symbols) -> Vec<Path> {
+    let derived = &merged.part(leaf.link.layer).document.derived;
+    let paths = derived.get(&leaf.link.node).into_iter().flatten();
+    paths.map(|path| dotted(path, symbols)).collect()
 }
 
 fn has_fields(merged: &Merged<'_>, entry: EntryId) -> bool {
@@ -138,7 +164,9 @@ pub fn chain<'a>(merged: &Merged<'a>, entry: EntryId) -> Vec<Said<'a>> {
                 tree: merged.tree(link.layer),
                 node: link.node,
                 outcome: link.outcome,
-                is_default: tier == Tier::Platform && !link.fixed,
+                is_default: tier == Tier::Platform
+                    && !link.fixed
+                    && link.outcome != Outcome::Constrains,
                 locks: tier == Tier::Platform && link.fixed && link.outcome == Outcome::Stands,
             }
         })

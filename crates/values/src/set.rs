@@ -97,8 +97,8 @@ fn yaml(
     }
 }
 
-/// Depth is bounded by `data::MAX_DEPTH`.
-fn copy(from: &Tree, node: NodeId, to: &mut TreeBuilder) -> NodeId {
+/// Copies a node into another tree. Depth is bounded by `data::MAX_DEPTH`.
+pub(crate) fn copy(from: &Tree, node: NodeId, to: &mut TreeBuilder) -> NodeId {
     let span = from.span(node);
     match from.value(node) {
         Value::Null => to.null(span),

@@ -30,7 +30,7 @@ use crate::syntax::ast;
 
 use scope::Scope;
 
-pub use tree::compile_tree;
+pub use tree::{compile_node, compile_tree};
 
 /// A file to compile, with what its imports refer to.
 #[derive(Debug)]

@@ -16,6 +16,11 @@ pub fn compile_tree(ctx: &mut Ctx, tree: &Tree) -> ExprId {
     node(ctx, tree, tree.root(), true)
 }
 
+/// Compiles a part of a document.
+pub fn compile_node(ctx: &mut Ctx, tree: &Tree, id: data::NodeId) -> ExprId {
+    node(ctx, tree, id, false)
+}
+
 fn node(ctx: &mut Ctx, tree: &Tree, id: data::NodeId, root: bool) -> ExprId {
     let span: Span = tree.span(id);
     let value = match tree.value(id) {

@@ -87,6 +87,9 @@ pub struct Ctx {
     /// Every builtin that a program mentions.
     pub builtins: Vec<super::builtin::Builtin>,
 
+    /// What references to values are bound to, where layers are evaluated.
+    pub late: Option<Box<super::late::Late>>,
+
     // The closedness graph: parent and place of each id.
     pub containment: Vec<(u32, Option<Span>)>,
 
@@ -176,6 +179,7 @@ impl Ctx {
             overridden: HashMap::default(),
             docs: HashMap::default(),
             builtins: super::builtin::predeclared(),
+            late: None,
             containment: vec![(0, None)],
             env: no_env,
             ci: CloseInfo::default(),

@@ -74,6 +74,10 @@ impl<I: Id, T> Arena<I, T> {
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
+
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.items.iter()
+    }
 }
 
 impl<I: Id, T> Index<I> for Arena<I, T> {

@@ -30,6 +30,7 @@ mod insert;
 pub mod ir;
 pub mod kind;
 pub mod label;
+pub mod late;
 pub mod limits;
 mod links;
 mod lookup;

@@ -24,7 +24,7 @@ impl Ctx {
                     return Ok(None);
                 };
                 let saved = self.errs.take();
-                let arc = self.lookup(node, pos, label, needs, run)?;
+                let arc = self.lookup_late(node, pos, label, needs, run)?;
                 let arc = self.check_skip(optional, arc);
                 self.errs = self.combine(self.errs, saved);
                 Ok(arc)
@@ -50,7 +50,7 @@ impl Ctx {
                 let Some(node) = self.env_node(env) else {
                     return Ok(None);
                 };
-                self.lookup(node, pos, label, needs, run)
+                self.lookup_late(node, pos, label, needs, run)
             }
             Expr::Import { path, .. } => {
                 let found = self.packages.get(&path).copied();
@@ -76,7 +76,7 @@ impl Ctx {
                     return Ok(Some(node));
                 }
                 let saved = self.errs.take();
-                let arc = self.lookup(node, Some(at), label, needs, run)?;
+                let arc = self.lookup_late(node, Some(at), label, needs, run)?;
                 let arc = self.check_skip(optional, arc);
                 self.errs = self.combine(self.errs, saved);
                 Ok(arc)
@@ -93,7 +93,7 @@ impl Ctx {
                     return Ok(None);
                 }
                 let pos = self.ir.span(index);
-                let arc = self.lookup(node, pos, label, needs, run)?;
+                let arc = self.lookup_late(node, pos, label, needs, run)?;
                 Ok(self.check_skip(optional, arc))
             }
             _ => Ok(None),
@@ -135,7 +135,7 @@ impl Ctx {
             return Ok(None);
         };
         let pos = self.ir.span(expr);
-        let Some(arc) = self.lookup(node, pos, label, needs, run)? else {
+        let Some(arc) = self.lookup_late(node, pos, label, needs, run)? else {
             return Ok(None);
         };
         let bottom = self.node_bottom(arc);

@@ -80,7 +80,8 @@ impl Ctx {
             || ci.cyclic == Cyclic::Yes && (n.non_rooted || n.is_dynamic)
             || n.closed_recursive && !a.closed_recursive
             || a.label.is_let();
-        if not_here || self.errs.is_some() {
+        // What a copied reference means depends on where it stands in the stack.
+        if not_here || self.errs.is_some() || self.late.is_some() {
             return Ok(false);
         }
         let w = self.w(node);

@@ -80,26 +80,27 @@ pub fn run(loaded: &mut Loaded, args: &DiffArgs) -> Outcome {
         symbols: &loaded.symbols,
         sources: &loaded.sources,
     };
-    let mut merge = |stack: &Stack, common: &Common| {
-        let documents = loaded.documents.get(stack.documents.clone());
-        let (merged, found) = values::merge(
-            documents.unwrap_or_default(),
-            stack.schema.as_ref(),
-            &options(common),
-            context,
-        );
-        findings.extend(found);
-        merged
-    };
-    let old = merge(&first, &common);
+    let old = merge(&first, &common, context, &mut findings);
     let text = match &second {
         Some((stack, common)) => {
-            let new = merge(stack, common);
+            let new = merge(stack, common, context, &mut findings);
             two_stacks(&old, &new, args.out, context)
         }
         None => tiers(&old, args.out, context),
     };
     outcome(Some(text), findings)
+}
+
+fn merge<'s>(
+    stack: &'s Stack,
+    common: &Common,
+    context: Context<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Merged<'s> {
+    let schema = stack.schema.as_ref();
+    let (merged, found) = values::merge(&stack.evaluated, schema, &options(common), context);
+    findings.extend(found);
+    merged
 }
 
 fn outcome(text: Option<String>, findings: Vec<Diagnostic>) -> Outcome {

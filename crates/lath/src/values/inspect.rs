@@ -6,7 +6,7 @@ mod filter;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 
-use base::{Diagnostic, Path, Span};
+use base::{Diagnostic, Outcome, Path, Span};
 use clap::ValueEnum;
 use data::Number;
 use data::write::{self, Json, Writer, Yaml};
@@ -87,13 +87,21 @@ fn lines(merged: &Merged<'_>, leaves: &[Leaf<'_>], context: Context<'_>) -> Stri
             vec![
                 merged.path(leaf.entry, context.symbols).to_string(),
                 value(leaf, cut, context),
-                leaf.tier.word().to_owned(),
+                tier(leaf).to_owned(),
                 output::place(leaf.span(), context),
                 remark(merged, leaf, context),
             ]
         })
         .collect();
     columns::lay_out(&rows, "")
+}
+
+/// Who gave a value; of one that was computed from others, that it was.
+fn tier(leaf: &Leaf<'_>) -> &'static str {
+    match leaf.status {
+        Status::Derived => "derived",
+        _ => leaf.tier.word(),
+    }
 }
 
 /// The value in one line; `*` before a platform's overridable default.
@@ -112,7 +120,17 @@ fn value(leaf: &Leaf<'_>, cut: bool, context: Context<'_>) -> String {
 fn remark(merged: &Merged<'_>, leaf: &Leaf<'_>, context: Context<'_>) -> String {
     let below = provenance::below(merged, leaf)
         .map(|said| format!("{} {}", said.tier.word(), said.short(context.symbols)));
+    let derived = provenance::derived_from(merged, leaf, context.symbols);
+    let derived: Vec<String> = derived.iter().map(ToString::to_string).collect();
+    let derived = derived.join(", ");
     match (leaf.status, below) {
+        (Status::Derived, Some(below)) => format!("from {derived}, over {below}"),
+        (Status::Derived, None) => format!("from {derived}"),
+        (Status::Locked, None) if !derived.is_empty() => format!("LOCKED, from {derived}"),
+        (Status::Locked, Some(below)) if !derived.is_empty() => {
+            format!("LOCKED, from {derived}, was {below}")
+        }
+        (Status::Constrained, _) => format!("default, {}", bounds(merged, leaf, context)),
         (Status::Locked, Some(below)) => format!("LOCKED, was {below}"),
         (Status::Locked, None) => "LOCKED".to_owned(),
         (Status::Default, Some(below)) => format!("default, was {below}"),
@@ -120,6 +138,16 @@ fn remark(merged: &Merged<'_>, leaf: &Leaf<'_>, context: Context<'_>) -> String 
         (_, Some(below)) => format!("over {below}"),
         (_, None) => "set".to_owned(),
     }
+}
+
+/// `within >=2 & <=5`: what the platform admits.
+fn bounds(merged: &Merged<'_>, leaf: &Leaf<'_>, context: Context<'_>) -> String {
+    let chain = provenance::chain(merged, leaf.entry);
+    let bounds = chain
+        .iter()
+        .filter(|said| said.outcome == Outcome::Constrains);
+    let words: Vec<String> = bounds.map(|said| said.short(context.symbols)).collect();
+    format!("within {}", words.join(" & "))
 }
 
 /// The block form of the values document.
@@ -143,6 +171,12 @@ fn long(merged: &Merged<'_>, leaves: &[Leaf<'_>], name: &str, context: Context<'
                     Tier::User => "earlier user value",
                 };
                 format!("Overridden {what} ({})", below.short(context.symbols))
+            }
+            (Status::Constrained, _) => format!("Default, {}", bounds(merged, leaf, context)),
+            (Status::Derived, _) => {
+                let from = provenance::derived_from(merged, leaf, context.symbols);
+                let from: Vec<String> = from.iter().map(ToString::to_string).collect();
+                format!("Derived from {}", from.join(", "))
             }
             _ => "Set (nothing below)".to_owned(),
         };
@@ -169,6 +203,15 @@ fn json(merged: &Merged<'_>, leaves: &[Leaf<'_>], context: Context<'_>) -> Strin
         text(&mut writer, "tier", leaf.tier.word());
         whereabouts(&mut writer, leaf.span(), context);
         text(&mut writer, "status", leaf.status.word());
+        let derived = provenance::derived_from(merged, leaf, context.symbols);
+        if !derived.is_empty() {
+            writer.key("derivedFrom");
+            writer.begin_list();
+            for path in derived {
+                writer.string(&path.to_string());
+            }
+            writer.end_list();
+        }
         writer.key("chain");
         writer.begin_list();
         for said in provenance::chain(merged, leaf.entry) {
@@ -216,7 +259,7 @@ fn annotated(
         let leaf = provenance::leaf(merged, entry)?;
         let place = output::place(leaf.span(), context);
         let remark = remark(merged, &leaf, context);
-        Some(format!("{} {place}, {remark}", leaf.tier.word()))
+        Some(format!("{} {place}, {remark}", tier(&leaf)))
     };
     let wanted = filter::with_parents(merged, below, leaves);
     let mut writer = Yaml::new();

@@ -6,18 +6,19 @@ use std::time::SystemTime;
 
 use base::{Diagnostic, SourceId, Sources, Span, Symbols};
 use data::{Tree, TreeBuilder};
-use values::{Document, Kind, Schema, Tier, codes};
+use values::{Content, Evaluated, Input, Kind, Schema, Tier, codes};
 
 use super::args::{Common, Format, LayerArg, LayerKind};
 use super::read::{self, Failure};
+use crate::cue::disk::Disk;
 
 /// All that one run has read.
 #[derive(Debug, Default)]
 pub struct Loaded {
     pub sources: Sources,
     pub symbols: Symbols,
-    /// The stacks' documents, one after the other, each low to high.
-    pub documents: Vec<Document>,
+    /// The layers of the stack that is being read, in the order of the command line.
+    inputs: Vec<Input>,
     pub findings: Vec<Diagnostic>,
     /// What the world refused: said as it is, exit status 2.
     pub failures: Vec<Failure>,
@@ -30,8 +31,8 @@ pub struct Loaded {
 /// One stack of those that were read.
 #[derive(Debug)]
 pub struct Stack {
-    /// Which of the documents are its own.
-    pub documents: std::ops::Range<usize>,
+    /// Its layers, evaluated.
+    pub evaluated: Evaluated,
     pub schema: Option<Schema>,
     /// The format of the module, which the output has by default.
     pub format: Format,
@@ -42,7 +43,6 @@ pub struct Stack {
 impl Loaded {
     /// Reads a module and its layers. What is wrong is collected, not returned.
     pub fn stack(&mut self, module: &str, common: &Common) -> Stack {
-        let first = self.documents.len();
         let mut schema = common.schema.clone();
         let mut format = read::format_of(module).or(common.format);
         let mut name = read::module_name(module);
@@ -61,16 +61,43 @@ impl Loaded {
             self.file(module, Tier::Module, false, common);
         }
         self.layers(common);
-        let mut own = self.documents.split_off(first);
-        // Stable: within a tier the order of the command line stays.
-        own.sort_by_key(|document| document.tier);
-        self.documents.extend(own);
+        let schema = schema.and_then(|schema| self.schema(&schema));
         Stack {
-            documents: first..self.documents.len(),
-            schema: schema.and_then(|schema| self.schema(&schema)),
+            evaluated: self.evaluate(common),
+            schema,
             format: format.unwrap_or(Format::Yaml),
             name,
         }
+    }
+
+    /// Evaluates the layers that were read, if all of them could be.
+    fn evaluate(&mut self, common: &Common) -> Evaluated {
+        let inputs = std::mem::take(&mut self.inputs);
+        if self.findings.iter().any(Diagnostic::is_error) || !self.failures.is_empty() {
+            return Evaluated::default();
+        }
+        let options = super::options(common);
+        let (symbols, sources) = (&mut self.symbols, &self.sources);
+        if !inputs.iter().any(Input::is_cue) {
+            return values::evaluate(inputs, &options, symbols, sources);
+        }
+        // CUE recurses as deep as its input nests; pages of the stack that are not used cost nothing.
+        std::thread::scope(|scope| {
+            let thread = std::thread::Builder::new()
+                .stack_size(values::STACK_BYTES)
+                .spawn_scoped(scope, || {
+                    values::evaluate(inputs, &options, symbols, sources)
+                });
+            match thread.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(evaluated)) => evaluated,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(error) => {
+                    let failure = Failure::usage(format!("cannot start a thread: {error}"));
+                    self.failures.push(failure);
+                    Evaluated::default()
+                }
+            }
+        })
     }
 
     /// Whether a file or directory is no longer what it was when it was read.
@@ -127,30 +154,74 @@ impl Loaded {
         let source = self.sources.add("<command line>", layer.value.as_str());
         let text = self.sources.get(source).text().clone();
         match values::set::parse(source, &text, as_string, &mut self.symbols) {
-            Ok(tree) => self.documents.push(Document {
-                tier: Tier::User,
-                tree,
-                kind: Kind::CommandLine,
-                defaults: false,
-            }),
+            Ok(tree) => {
+                let input = Input::data(Tier::User, tree, Kind::CommandLine);
+                self.inputs.push(input);
+            }
             Err(findings) => self.findings.extend(findings),
         }
     }
 
     fn file(&mut self, name: &str, tier: Tier, defaults: bool, common: &Common) {
+        if read::format_of(name).or(common.format) == Some(Format::Cue) {
+            if let Some(loaded) = self.cue(name) {
+                self.inputs.push(Input {
+                    tier,
+                    content: Content::Cue(Box::new(loaded)),
+                    defaults,
+                });
+            }
+            return;
+        }
         let Some((source, format)) = self.open(name, common.format) else {
             return;
         };
         if let Some(tree) = self.tree(source, format) {
-            self.documents.push(Document {
-                tier,
-                tree,
-                kind: match format {
-                    Format::Yaml => Kind::Yaml,
-                    _ => Kind::Plain,
-                },
+            let kind = match format {
+                Format::Yaml => Kind::Yaml,
+                _ => Kind::Plain,
+            };
+            self.inputs.push(Input {
                 defaults,
+                ..Input::data(tier, tree, kind)
             });
+        }
+    }
+
+    /// A CUE file, with what it imports.
+    fn cue(&mut self, name: &str) -> Option<cue::load::Loaded> {
+        let mut request = cue::load::Request {
+            directory: current_directory(),
+            files: vec![name.to_owned()],
+            bare_names: true,
+            ..cue::load::Request::default()
+        };
+        if name == "-" {
+            if std::mem::replace(&mut self.stdin, true) {
+                self.failures
+                    .push(Failure::usage("standard input `-` can be given only once"));
+                return None;
+            }
+            request.standard_input = self.kept(read::standard_input());
+            request.standard_input.as_ref()?;
+        } else {
+            self.watch(name);
+            self.kept(read::file(name))?;
+        }
+        let (sources, symbols) = (&mut self.sources, &mut self.symbols);
+        let loaded = cue::load::load(&request, &Disk, sources, symbols);
+        let failed = !loaded.errors.is_empty();
+        self.findings.extend(loaded.errors.iter().cloned());
+        (!failed).then_some(loaded)
+    }
+
+    fn kept(&mut self, bytes: Result<Vec<u8>, Failure>) -> Option<Vec<u8>> {
+        match bytes {
+            Ok(bytes) => Some(bytes),
+            Err(failure) => {
+                self.failures.push(failure);
+                None
+            }
         }
     }
 
@@ -209,9 +280,9 @@ impl Loaded {
             Format::Toml => data::Format::Toml,
             Format::Cue => {
                 self.findings.push(
-                    Diagnostic::error(codes::CUE_LAYER, "CUE layers are not read yet")
+                    Diagnostic::error(codes::BAD_SCHEMA, "a schema is a JSON Schema, not CUE")
                         .primary(start, "")
-                        .help("give YAML, JSON or TOML; in YAML `!default` marks what users may change"),
+                        .help("put a CUE schema into the module, at `#config`"),
                 );
                 return None;
             }
@@ -239,6 +310,14 @@ impl Loaded {
         }
         Some(first)
     }
+}
+
+fn current_directory() -> String {
+    let directory = std::env::current_dir();
+    directory.map_or_else(
+        |_| ".".to_owned(),
+        |path| path.to_string_lossy().into_owned(),
+    )
 }
 
 /// When a file was last changed, and its size; nothing where there is no file.

@@ -184,13 +184,8 @@ fn single(loaded: &mut Loaded, stack: &Stack, options: &Options, make: &mut Make
         symbols: &loaded.symbols,
         sources: &loaded.sources,
     };
-    let documents = loaded.documents.get(stack.documents.clone());
-    let (merged, mut found) = values::merge(
-        documents.unwrap_or_default(),
-        stack.schema.as_ref(),
-        options,
-        context,
-    );
+    let (merged, mut found) =
+        values::merge(&stack.evaluated, stack.schema.as_ref(), options, context);
     let text = make(&merged, context, &mut found);
     findings.extend(found);
     Outcome { text, findings }

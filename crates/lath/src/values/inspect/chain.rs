@@ -85,6 +85,14 @@ fn block(
             let state = match leaf.status {
                 Status::Locked => format!("LOCKED by the {}", Tier::Platform.person()),
                 Status::Default => format!("default of the {}", leaf.tier.person()),
+                Status::Constrained => {
+                    format!("default of the {}, within bounds", leaf.tier.person())
+                }
+                Status::Derived => {
+                    let from = provenance::derived_from(merged, leaf, context.symbols);
+                    let from: Vec<String> = from.iter().map(ToString::to_string).collect();
+                    format!("derived from {}", from.join(", "))
+                }
                 Status::Overridden | Status::Set => format!("set by the {}", leaf.tier.person()),
             };
             format!("{path} = {value}   {state}\n")

@@ -1,0 +1,509 @@
+//! From layers to documents: CUE is evaluated, with references bound to the effective values of the stack.
+//!
+//! Each CUE layer is evaluated by itself and becomes a tree of what it says. Its references see what the whole stack comes
+//! to, so layers are evaluated again, laid over one another again, until nothing changes: a value derived from a
+//! value of another layer takes one more turn. This is done for the stack after each tier, because
+//! a value derived from what a user sets is another one before the user sets it.
+//!
+//! Values that refer to each other in a circle have no right value, whatever the turns come to: see
+//! [`circles`](crate::circles).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use base::{Diagnostic, LayerId, SourceId, Sources, Span, Symbol, Symbols};
+use cue::Value;
+use cue::layered::{Layer, Reference};
+use cue::runtime::Runtime;
+use data::NodeId;
+use layers::Place;
+
+use crate::document::{self, Document, Found, Kind};
+use crate::effective::Effective;
+use crate::extract::{self, Asked, Extracted, Unknown};
+use crate::input::{Content, Input};
+use crate::merge::{Merged, Options};
+use crate::tier::Tier;
+use crate::{circles, codes, marks};
+
+/// How often layers are evaluated anew before they are said not to settle.
+const MOST_TURNS: usize = 50;
+
+/// All layers as documents, after each tier.
+#[derive(Debug, Default)]
+pub struct Evaluated {
+    /// One for each tier that has a layer, in order. The last is the whole stack.
+    pub stages: Vec<Stage>,
+    pub findings: Vec<Diagnostic>,
+}
+
+/// The layers of a tier and those below it.
+#[derive(Debug)]
+pub struct Stage {
+    pub tier: Tier,
+    /// All documents, low to high.
+    pub documents: Vec<Document>,
+    /// The documents that set something: their numbers and where their values lie.
+    pub roots: Vec<(usize, NodeId)>,
+    /// Constraints, with the values that they do not admit.
+    pub unadmitted: BTreeSet<(Place, Place)>,
+    pub null_deletes: bool,
+}
+
+impl Evaluated {
+    /// The stack after a tier; nothing where there is no layer so low.
+    pub fn stage(&self, tier: Tier) -> Option<&Stage> {
+        self.stages.iter().rev().find(|stage| stage.tier <= tier)
+    }
+}
+
+/// Evaluates all layers. Findings are those of the layers themselves; what comes of laying them over one another is
+/// found by [`merge`](crate::merge()).
+pub fn evaluate(
+    mut inputs: Vec<Input>,
+    options: &Options,
+    symbols: &mut Symbols,
+    sources: &Sources,
+) -> Evaluated {
+    // Stable: within a tier the order of the command line stays.
+    inputs.sort_by_key(|input| input.tier);
+    let mut runtime = Runtime::new();
+    std::mem::swap(runtime.symbols(), symbols);
+    runtime.know_sources(sources);
+    let mut engine = Engine {
+        runtime,
+        options,
+        sources,
+        sheets: Vec::new(),
+        findings: Vec::new(),
+        at_was_found: options.at.is_none() || inputs.is_empty(),
+    };
+    for input in inputs {
+        engine.add(input);
+    }
+    let stages = engine.stages();
+    engine.report_missing_path();
+    std::mem::swap(engine.runtime.symbols(), symbols);
+    Evaluated {
+        stages,
+        findings: engine.findings,
+    }
+}
+
+/// One layer in the making.
+struct Sheet {
+    document: Document,
+    cue: Option<CueSheet>,
+}
+
+/// What a CUE layer is evaluated from, and what came of it.
+struct CueSheet {
+    file: Value,
+    source: SourceId,
+    at: Vec<String>,
+    /// Whether some reference leads to a value, so that other layers matter to it.
+    refers: bool,
+    evaluated: bool,
+    constraints: Vec<(NodeId, Value)>,
+    unknown: Vec<Unknown>,
+    references: Vec<Reference>,
+    findings: Vec<Diagnostic>,
+}
+
+struct Engine<'a> {
+    runtime: Runtime,
+    options: &'a Options,
+    sources: &'a Sources,
+    sheets: Vec<Sheet>,
+    findings: Vec<Diagnostic>,
+    at_was_found: bool,
+}
+
+impl Engine<'_> {
+    fn add(&mut self, input: Input) {
+        let Input {
+            tier,
+            content,
+            defaults,
+        } = input;
+        match content {
+            Content::Data { tree, kind } => self.sheets.push(Sheet {
+                document: Document {
+                    defaults,
+                    ..Document::new(tier, tree, kind)
+                },
+                cue: None,
+            }),
+            Content::Cue(loaded) => self.add_cue(tier, defaults, &loaded),
+        }
+    }
+
+    fn add_cue(&mut self, tier: Tier, defaults: bool, loaded: &cue::load::Loaded) {
+        self.findings.extend(loaded.errors.iter().cloned());
+        let Some(instance) = loaded.instances.first() else {
+            return;
+        };
+        let files: Vec<_> = instance.files.iter().collect();
+        let Some(first) = files.first() else {
+            return;
+        };
+        let source = first.source;
+        let built = self.build(loaded, instance, &files);
+        let start = Span::new(source, 0..0);
+        let file = match built {
+            Ok(file) => file,
+            Err(errors) => {
+                let findings = errors.iter();
+                let findings = findings.map(|e| extract::reported_finding(e, start, tier));
+                self.findings.extend(findings);
+                return;
+            }
+        };
+        let text = self.sources.get(source).text().clone();
+        let mut builder = data::TreeBuilder::new(source, text);
+        let root = builder.map(start, &[]);
+        self.sheets.push(Sheet {
+            document: Document {
+                defaults,
+                ..Document::new(tier, builder.finish(root), Kind::Cue)
+            },
+            cue: Some(CueSheet {
+                file,
+                source,
+                at: vec!["values".to_owned()],
+                refers: true,
+                evaluated: false,
+                constraints: Vec::new(),
+                unknown: Vec::new(),
+                references: Vec::new(),
+                findings: Vec::new(),
+            }),
+        });
+    }
+
+    /// Builds what a package imports, and the package.
+    fn build(
+        &mut self,
+        loaded: &cue::load::Loaded,
+        instance: &cue::load::Instance,
+        files: &[&cue::syntax::ast::File],
+    ) -> Result<Value, cue::runtime::Failed> {
+        for import in &loaded.imported {
+            let files: Vec<_> = import.files.iter().collect();
+            let value = self.runtime.build(&import.path, &files)?;
+            let spelled = loaded.spellings.iter();
+            for (text, _) in spelled.filter(|(_, path)| **path == import.path) {
+                self.runtime.add_package(text, value);
+            }
+        }
+        // A package clause means nothing here: the hidden fields of a layer are its own.
+        let own = format!("{} {}", instance.path, self.sheets.len());
+        self.runtime.build(&own, files)
+    }
+
+    /// The stack after each tier that has a layer.
+    fn stages(&mut self) -> Vec<Stage> {
+        let tiers: BTreeSet<Tier> = self.sheets.iter().map(|s| s.document.tier).collect();
+        let mut stages = Vec::new();
+        let last = tiers.last().copied();
+        for tier in tiers {
+            stages.push(self.settle(tier, Some(tier) == last));
+        }
+        stages
+    }
+
+    /// Evaluates the layers up to a tier until nothing changes.
+    fn settle(&mut self, tier: Tier, is_last: bool) -> Stage {
+        let count = self
+            .sheets
+            .iter()
+            .filter(|s| s.document.tier <= tier)
+            .count();
+        let mut effective: Option<Effective> = None;
+        let mut turn = 0;
+        loop {
+            for at in 0..count {
+                self.evaluate_sheet(at, effective.as_ref());
+            }
+            let mut stage = self.stage(tier, count);
+            stage.unadmitted = self.unadmitted(&stage);
+            let refers = self.sheets.iter().take(count).any(Sheet::refers);
+            turn += 1;
+            let now = {
+                let merged = Merged::of(&stage);
+                refers.then(|| Effective::of(&merged))
+            };
+            let is_settled = match (&now, &effective) {
+                (None, _) => true,
+                (Some(now), Some(before)) => now.same(before),
+                (Some(_), None) => false,
+            };
+            if is_settled || turn > MOST_TURNS {
+                if is_last {
+                    self.report(&stage, is_settled);
+                }
+                return stage;
+            }
+            effective = now;
+        }
+    }
+
+    fn evaluate_sheet(&mut self, at: usize, effective: Option<&Effective>) {
+        let Some(Sheet {
+            document,
+            cue: Some(sheet),
+        }) = self.sheets.get(at)
+        else {
+            return;
+        };
+        if sheet.evaluated && !sheet.refers {
+            return;
+        }
+        let (file, source, tier) = (sheet.file, sheet.source, document.tier);
+        let number = u16::try_from(at).unwrap_or(u16::MAX);
+        let start = Span::new(source, 0..0);
+        let mut findings = Vec::new();
+        let bound = match effective {
+            Some(effective) => {
+                let owner = |node| effective.owner(node);
+                self.runtime.effective(&effective.tree, &owner).map(Some)
+            }
+            None => Ok(None),
+        };
+        let named = self.options.at.as_ref().map(|path| {
+            let names = path.0.iter().map(|segment| match segment {
+                base::Segment::Key(name) => name.clone(),
+                base::Segment::Index(index) => index.to_string(),
+            });
+            names.collect::<Vec<String>>()
+        });
+        let paths = named.into_iter().map(|path| (path, true));
+        let paths = paths.chain([(sheet.at.clone(), false)]);
+        let mut layer = None;
+        for (path, by_option) in paths {
+            let done = match &bound {
+                Ok(bound) => {
+                    let bound = bound.as_ref();
+                    self.runtime.evaluate_layer(file, &path, number, bound)
+                }
+                Err(errors) => Err(errors.clone()),
+            };
+            match done {
+                Ok(done) => {
+                    let found = done.values.is_some();
+                    self.at_was_found |= by_option && found;
+                    layer = Some(done);
+                    if found {
+                        break;
+                    }
+                }
+                Err(errors) => {
+                    let errors = errors.iter();
+                    let told = errors.map(|e| extract::reported_finding(e, start, tier));
+                    findings.extend(told);
+                    break;
+                }
+            }
+        }
+        let extracted = layer.as_ref().and_then(|layer| {
+            let asked = (tier, source, layer);
+            self.extract(asked, effective)
+        });
+        let references = layer.map_or_else(Vec::new, |layer| layer.references);
+        let Some(Sheet {
+            document,
+            cue: Some(sheet),
+        }) = self.sheets.get_mut(at)
+        else {
+            return;
+        };
+        sheet.evaluated = true;
+        sheet.refers = !references.is_empty();
+        sheet.references = references;
+        sheet.findings = findings;
+        if let Some(extracted) = extracted {
+            document.tree = Arc::new(extracted.tree);
+            document.derived = Arc::new(extracted.derived);
+            sheet.constraints = extracted.constraints;
+            sheet.unknown = extracted.unknown;
+            sheet.findings.extend(extracted.findings);
+        }
+    }
+
+    fn extract(
+        &mut self,
+        (tier, source, layer): (Tier, SourceId, &Layer),
+        effective: Option<&Effective>,
+    ) -> Option<Extracted> {
+        let root = layer.values?;
+        let guards = match layer.references.is_empty() {
+            true => Vec::new(),
+            false => self.runtime.guards(),
+        };
+        let exists = |path: &[Symbol]| {
+            effective.is_some_and(|effective| {
+                let tree = &effective.tree;
+                let mut names = path.iter();
+                let found = names.try_fold(tree.root(), |at, &name| tree.get(at, name));
+                found.is_some()
+            })
+        };
+        let asked = Asked {
+            tier,
+            source,
+            sources: self.sources,
+            layer,
+            exists: &exists,
+            guards: &guards,
+        };
+        Some(extract::extract(&mut self.runtime, root, &asked))
+    }
+
+    /// The documents up to a tier, and where their values lie.
+    fn stage(&mut self, tier: Tier, count: usize) -> Stage {
+        let sheets = self.sheets.iter().take(count);
+        let documents: Vec<Document> = sheets.map(|sheet| sheet.document.clone()).collect();
+        let mut unheard = Vec::new();
+        let mut roots = Vec::new();
+        let symbols = &*self.runtime.symbols();
+        for (number, document) in documents.iter().enumerate() {
+            let at = self.options.at.as_ref();
+            if let Found::Map(root, _) = document::values(document, at, symbols, &mut unheard) {
+                roots.push((number, root));
+            }
+        }
+        Stage {
+            tier,
+            documents,
+            roots,
+            unadmitted: BTreeSet::new(),
+            null_deletes: self.options.null_deletes,
+        }
+    }
+
+    /// Asks every constraint about the values at its path.
+    fn unadmitted(&mut self, stage: &Stage) -> BTreeSet<(Place, Place)> {
+        let mut found = BTreeSet::new();
+        let sheets = self.sheets.iter();
+        if sheets
+            .filter_map(|s| s.cue.as_ref())
+            .all(|s| s.constraints.is_empty())
+        {
+            return found;
+        }
+        let merged = Merged::of(stage);
+        let resolution = &merged.resolution;
+        for entry in resolution.entries() {
+            let chain = resolution.chain(entry);
+            for by in chain {
+                let tree = merged.tree(by.layer);
+                if !tree.is_constraint(by.node) {
+                    continue;
+                }
+                let sheet = usize::from(merged.part(by.layer).index);
+                let known = self.sheets.get(sheet).and_then(|s| s.cue.as_ref());
+                let known = known.map_or(&[][..], |s| s.constraints.as_slice());
+                let Some(&(_, vertex)) = known.iter().find(|(node, _)| *node == by.node) else {
+                    continue;
+                };
+                for of in chain {
+                    let values = merged.tree(of.layer);
+                    let is_map =
+                        |tree: &data::Tree, node| matches!(tree.value(node), data::Value::Map(_));
+                    let skip = of.layer == by.layer && of.node == by.node
+                        || values.is_constraint(of.node) && !values.is_default(of.node)
+                        || is_map(values, of.node) && is_map(tree, by.node);
+                    if !skip && self.runtime.admits(vertex, values, of.node).is_err() {
+                        found.insert(((by.layer, by.node), (of.layer, of.node)));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What is wrong with the layers of the whole stack.
+    fn report(&mut self, stage: &Stage, is_settled: bool) {
+        for document in &stage.documents {
+            let at = self.options.at.as_ref();
+            let symbols = &*self.runtime.symbols();
+            let found = document::values(document, at, symbols, &mut self.findings);
+            let by_path = matches!(found, Found::Map(_, true) | Found::Nothing(true));
+            self.at_was_found |= by_path && document.kind != Kind::Cue;
+            if let Found::Map(root, _) = found {
+                marks::check(document, root, symbols, &mut self.findings);
+            }
+        }
+        for sheet in &mut self.sheets {
+            if let Some(cue) = &mut sheet.cue {
+                self.findings.append(&mut cue.findings);
+            }
+        }
+        let merged = Merged::of(stage);
+        let symbols = &*self.runtime.symbols();
+        let mut steps = circles::steps(&merged);
+        if !is_settled {
+            // What stands changes from turn to turn: all that layers refer to counts.
+            for sheet in &self.sheets {
+                let references = sheet.cue.iter().flat_map(|cue| &cue.references);
+                circles::add(&mut steps, references, &sheet.document.tier.role());
+            }
+        }
+        let in_circle = circles::report(&steps, symbols, &mut self.findings);
+        for (number, sheet) in self.sheets.iter().enumerate() {
+            let Some(cue) = &sheet.cue else {
+                continue;
+            };
+            let number = u16::try_from(number).unwrap_or(u16::MAX);
+            for unknown in &cue.unknown {
+                if !in_circle.contains(&unknown.path) && !merged.is_above(&unknown.path, number) {
+                    let tier = sheet.document.tier;
+                    self.findings.push(unresolved(unknown, tier, symbols));
+                }
+            }
+        }
+        if !is_settled && in_circle.is_empty() {
+            let message = "the values never settle: they change each other again and again";
+            let finding = Diagnostic::error(codes::VALUE_CYCLE, message);
+            self.findings
+                .push(finding.help("look for values that refer to each other through conditions"));
+        }
+    }
+
+    fn report_missing_path(&mut self) {
+        if let (false, Some(at)) = (self.at_was_found, &self.options.at) {
+            let message = format!("no file has the path `{at}` that `--at` names");
+            self.findings.push(
+                Diagnostic::error(codes::UNKNOWN_PATH, message).help(
+                    "give the path at which a file holds its values, as in `--at spec.values`",
+                ),
+            );
+        }
+    }
+}
+
+impl Sheet {
+    fn refers(&self) -> bool {
+        self.cue.as_ref().is_some_and(|cue| cue.refers)
+    }
+}
+
+/// A value that nothing settles.
+fn unresolved(unknown: &Unknown, tier: Tier, symbols: &Symbols) -> Diagnostic {
+    let path = crate::merge::dotted(&unknown.path, symbols);
+    let why = unknown.why.first();
+    let message = match why {
+        Some(why) => format!("`{path}` cannot be computed: {}", why.message),
+        None => format!("`{path}` cannot be computed: what it refers to has no value"),
+    };
+    Diagnostic::error(codes::UNRESOLVED_VALUE, message)
+        .primary(unknown.span, "")
+        .role(tier.role())
+        .help(format!("give `{path}` a value, or what it refers to"))
+        .fact("field", path.to_string())
+}
+
+/// The number of a layer in its stack.
+pub(crate) fn layer_id(number: usize) -> LayerId {
+    LayerId(u16::try_from(number).unwrap_or(u16::MAX))
+}
