@@ -16,6 +16,7 @@ use base::{Code, Diagnostic, SourceId, Sources, Span, Symbols};
 use crate::syntax::ast::{Expr, File};
 use crate::syntax::{literal, parse_file};
 
+mod build;
 mod data;
 mod embed;
 mod files;
@@ -48,8 +49,10 @@ pub struct Request {
     pub variables: BTreeMap<String, Variable>,
     /// What standard input holds, for the file `-`.
     pub standard_input: Option<Vec<u8>>,
-    /// Sources are named without `./` before files at or below the directory.
-    pub bare_names: bool,
+    /// The absolute path of the directory from which the module is looked for, where it is another than `directory`.
+    pub module_from: Option<String>,
+    /// An absolute directory, and how it is to be shown in the names of files below it.
+    pub shown_as: Option<(String, String)>,
 }
 
 /// A value for `@tag(x,var=name)`.
@@ -166,11 +169,16 @@ impl Loader<'_> {
 
     /// How a path is shown.
     fn shown(&self, path: &str) -> String {
-        let shown = relative(&self.request.directory, path);
-        match shown.strip_prefix("./") {
-            Some(bare) if self.request.bare_names => bare.to_owned(),
-            _ => shown,
+        if let Some((directory, name)) = &self.request.shown_as
+            && let Some(rest) = path.strip_prefix(directory.as_str())
+            && let Some(rest) = rest.strip_prefix('/')
+        {
+            return match name.as_str() {
+                "" => rest.to_owned(),
+                name => format!("{}/{rest}", name.trim_end_matches('/')),
+            };
         }
+        relative(&self.request.directory, path)
     }
 
     /// Reads and parses a file, once.

@@ -280,6 +280,16 @@ impl Runtime {
         export::def::write(&mut self.ctx, value.0, package)
     }
 
+    /// A value as JSON Schema.
+    pub fn write_json_schema(
+        &mut self,
+        value: Value,
+        title: Option<&str>,
+        out: &mut impl data::write::Writer,
+    ) {
+        export::json_schema::write(&mut self.ctx, value.0, title, out);
+    }
+
     /// Where a value was written, each place with the rank of its source.
     pub fn contributions(&self, value: Value) -> Vec<(base::Span, u8)> {
         let node = self.ctx.deref_non_disjunct(value.0);
@@ -329,6 +339,13 @@ impl Runtime {
     pub fn field(&mut self, value: Value, name: &str) -> Option<Value> {
         let node = self.ctx.default_node(value.0);
         let label = Label::string(&mut self.ctx.symbols, name);
+        self.ctx.find_arc(node, label).map(Value)
+    }
+
+    /// The field or definition that a name stands for.
+    pub fn find(&mut self, value: Value, name: &str) -> Option<Value> {
+        let node = self.ctx.default_node(value.0);
+        let label = Label::ident(&mut self.ctx.symbols, name, "");
         self.ctx.find_arc(node, label).map(Value)
     }
 

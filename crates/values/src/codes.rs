@@ -26,6 +26,8 @@ pub const VALUE_CYCLE: Code = Code("value-cycle");
 pub const UNRESOLVED_VALUE: Code = Code("unresolved-value");
 /// A `--set` that cannot be read.
 pub const SET_SYNTAX: Code = Code("set-syntax");
+/// A module whose schema is asked for and that has none.
+pub const NO_SCHEMA: Code = Code("no-schema");
 /// A schema that cannot be used.
 pub const BAD_SCHEMA: Code = Code("bad-schema");
 /// A value of another type than the schema's.

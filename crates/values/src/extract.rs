@@ -326,7 +326,7 @@ impl Walk<'_, '_> {
 }
 
 /// An error of the evaluator as a finding.
-pub(crate) fn reported_finding(
+pub fn reported_finding(
     reported: &cue::eval::report::Reported,
     fallback: Span,
     tier: Tier,

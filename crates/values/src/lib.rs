@@ -28,7 +28,7 @@ mod tier;
 
 pub use document::{Document, Kind};
 pub use evaluate::{Evaluated, Stage, evaluate};
-pub use extract::STACK_BYTES;
+pub use extract::{STACK_BYTES, reported_finding};
 pub use input::{Content, Input};
 pub use merge::{Context, Merged, Options, Part, merge};
 pub use schema::Schema;

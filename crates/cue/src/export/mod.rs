@@ -7,5 +7,6 @@ pub mod cue;
 pub mod data;
 pub mod def;
 mod expr;
+pub mod json_schema;
 pub mod order;
 pub mod syntax;

@@ -26,7 +26,8 @@ impl Module {
 
 impl Loader<'_> {
     pub(super) fn find_module(&mut self) -> Result<Option<Module>, Failed> {
-        let mut directory = self.request.directory.clone();
+        let from = self.request.module_from.as_ref();
+        let mut directory = from.unwrap_or(&self.request.directory).clone();
         loop {
             let inner = join(&directory, "cue.mod");
             if self.files.files(&inner).is_some() {

@@ -116,7 +116,8 @@ impl Session {
             documents.push((file.clone(), self.documents(file)?));
         }
         self.runtime.know_sources(&self.sources);
-        self.build_imports(&loaded)?;
+        let built = self.runtime.build_imports(&loaded);
+        built.map_err(|e| self.failed(&e))?;
         if flags.name.is_some() && loaded.instances.iter().all(|i| i.of_files) {
             let message = "use of -n/--name flag without a directory";
             return Err(Failure::World(message.to_owned()));
@@ -174,7 +175,11 @@ impl Session {
         }
         let merge = flags.merge.unwrap_or(true) && data == Data::Merged;
         let placed = flags.list || !steps.is_empty();
-        let package = loaded.instances.first().map(identity).unwrap_or_default();
+        let package = loaded
+            .instances
+            .first()
+            .map(Instance::identity)
+            .unwrap_or_default();
         if any_data && !placed && (!schemas.is_empty() || !merge) {
             if loaded.instances.is_empty() && data == Data::Apart {
                 let message = "data files specified without a schema";
@@ -346,22 +351,8 @@ impl Session {
         read_documents(file, &mut self.sources, symbols)
     }
 
-    /// Builds imported packages, those that others need first.
-    fn build_imports(&mut self, loaded: &Loaded) -> Result<(), Failure> {
-        for instance in &loaded.imported {
-            let files: Vec<_> = instance.files.iter().collect();
-            let built = self.runtime.build(&instance.path, &files);
-            let value = built.map_err(|e| self.failed(&e))?;
-            let spelled = loaded.spellings.iter();
-            for (text, _) in spelled.filter(|(_, path)| **path == instance.path) {
-                self.runtime.add_package(text, value);
-            }
-        }
-        Ok(())
-    }
-
     fn build(&mut self, instance: &Instance) -> Result<Target, Failure> {
-        let package = identity(instance);
+        let package = instance.identity();
         let value = self.build_files(&package, &instance.files)?;
         Ok(Target {
             value,
@@ -380,15 +371,6 @@ impl Session {
         let files: Vec<_> = files.iter().collect();
         let built = self.runtime.build(package, &files);
         built.map_err(|e| self.failed(&e))
-    }
-}
-
-/// What hidden fields of an instance belong to.
-fn identity(instance: &Instance) -> String {
-    match (instance.path.as_str(), instance.package.as_str()) {
-        ("", "") => "_".to_owned(),
-        ("", package) => package.to_owned(),
-        (path, _) => path.to_owned(),
     }
 }
 

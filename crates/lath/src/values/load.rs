@@ -2,15 +2,14 @@
 
 use std::fs;
 use std::path::Path as FilePath;
-use std::time::SystemTime;
 
 use base::{Diagnostic, SourceId, Sources, Span, Symbols};
 use data::{Tree, TreeBuilder};
-use values::{Content, Evaluated, Input, Kind, Schema, Tier, codes};
+use values::{Evaluated, Input, Kind, Schema, Tier, codes};
 
 use super::args::{Common, Format, LayerArg, LayerKind};
-use super::read::{self, Failure};
-use crate::cue::disk::Disk;
+use super::cue_files;
+use super::read::{self, Failure, Stamp};
 
 /// All that one run has read.
 #[derive(Debug, Default)]
@@ -53,7 +52,10 @@ impl Loaded {
                 Ok(found) => {
                     format = read::format_of(&found.values);
                     schema = schema.or(found.schema);
-                    self.file(&found.values, Tier::Module, false, common);
+                    match format {
+                        Some(Format::Cue) => self.layer(module, Tier::Module, false),
+                        _ => self.file(&found.values, Tier::Module, false, common),
+                    }
                 }
                 Err(failure) => self.failures.push(failure),
             }
@@ -102,11 +104,13 @@ impl Loaded {
 
     /// Whether a file or directory is no longer what it was when it was read.
     pub fn is_stale(&self) -> bool {
-        self.watched.iter().any(|(name, then)| stamp(name) != *then)
+        self.watched
+            .iter()
+            .any(|(name, then)| read::stamp(name) != *then)
     }
 
     fn watch(&mut self, name: &str) {
-        self.watched.push((name.to_owned(), stamp(name)));
+        self.watched.push((name.to_owned(), read::stamp(name)));
     }
 
     fn layers(&mut self, common: &Common) {
@@ -164,13 +168,7 @@ impl Loaded {
 
     fn file(&mut self, name: &str, tier: Tier, defaults: bool, common: &Common) {
         if read::format_of(name).or(common.format) == Some(Format::Cue) {
-            if let Some(loaded) = self.cue(name) {
-                self.inputs.push(Input {
-                    tier,
-                    content: Content::Cue(Box::new(loaded)),
-                    defaults,
-                });
-            }
+            self.layer(name, tier, defaults);
             return;
         }
         let Some((source, format)) = self.open(name, common.format) else {
@@ -188,36 +186,62 @@ impl Loaded {
         }
     }
 
-    /// A CUE file, with what it imports.
-    fn cue(&mut self, name: &str) -> Option<cue::load::Loaded> {
-        let mut request = cue::load::Request {
-            directory: current_directory(),
-            files: vec![name.to_owned()],
-            bare_names: true,
-            ..cue::load::Request::default()
-        };
-        if name == "-" {
-            if std::mem::replace(&mut self.stdin, true) {
-                self.failures
-                    .push(Failure::usage("standard input `-` can be given only once"));
-                return None;
-            }
-            request.standard_input = self.kept(read::standard_input());
-            request.standard_input.as_ref()?;
-        } else {
-            self.watch(name);
-            self.kept(read::file(name))?;
+    /// A layer in CUE: a file, or a module's directory.
+    fn layer(&mut self, name: &str, tier: Tier, defaults: bool) {
+        if let Some(loaded) = self.cue(name) {
+            self.inputs.push(Input {
+                defaults,
+                ..Input::cue(tier, loaded)
+            });
         }
-        let (sources, symbols) = (&mut self.sources, &mut self.symbols);
-        let loaded = cue::load::load(&request, &Disk, sources, symbols);
-        let failed = !loaded.errors.is_empty();
-        self.findings.extend(loaded.errors.iter().cloned());
-        (!failed).then_some(loaded)
     }
 
-    fn kept(&mut self, bytes: Result<Vec<u8>, Failure>) -> Option<Vec<u8>> {
-        match bytes {
-            Ok(bytes) => Some(bytes),
+    /// Whether a module is written in CUE.
+    pub fn is_cue_module(&mut self, module: &str, common: &Common) -> bool {
+        let format = match FilePath::new(module).is_dir() {
+            true => match read::module_files(module) {
+                Ok(found) => read::format_of(&found.values),
+                Err(_) => None,
+            },
+            false => read::format_of(module).or(common.format),
+        };
+        format == Some(Format::Cue)
+    }
+
+    /// A CUE file or directory with what it imports. What is wrong is collected.
+    pub fn cue(&mut self, name: &str) -> Option<cue::load::Loaded> {
+        let standard_input = match name {
+            "-" if std::mem::replace(&mut self.stdin, true) => {
+                let failure = Failure::usage("standard input `-` can be given only once");
+                self.failures.push(failure);
+                return None;
+            }
+            "-" => match read::standard_input() {
+                Ok(bytes) => Some(bytes),
+                Err(failure) => {
+                    self.failures.push(failure);
+                    return None;
+                }
+            },
+            _ => None,
+        };
+        if name != "-"
+            && let Err(error) = fs::metadata(name)
+        {
+            self.watch(name);
+            self.failures.push(Failure::open(name, &error));
+            return None;
+        }
+        let files = cue_files::Watching::default();
+        let (sources, symbols) = (&mut self.sources, &mut self.symbols);
+        let loaded = cue_files::load(name, standard_input, &files, sources, symbols);
+        self.watched.extend(files.asked());
+        match loaded {
+            Ok(mut loaded) if loaded.errors.iter().any(Diagnostic::is_error) => {
+                self.findings.append(&mut loaded.errors);
+                None
+            }
+            Ok(loaded) => Some(loaded),
             Err(failure) => {
                 self.failures.push(failure);
                 None
@@ -225,9 +249,33 @@ impl Loaded {
         }
     }
 
-    fn schema(&mut self, name: &str) -> Option<Schema> {
+    /// The JSON Schema in the directory of a module, if it is one.
+    pub fn schema_beside(&mut self, module: &str) -> Option<String> {
+        if !FilePath::new(module).is_dir() {
+            self.watch(module);
+            if let Err(failure) = read::file(module) {
+                self.failures.push(failure);
+            }
+            return None;
+        }
+        self.watch(module);
+        match read::module_files(module) {
+            Ok(found) => found.schema,
+            Err(failure) => {
+                self.failures.push(failure);
+                None
+            }
+        }
+    }
+
+    /// The document that a schema file is.
+    pub fn schema_tree(&mut self, name: &str) -> Option<Tree> {
         let (source, format) = self.open(name, None)?;
-        let tree = self.tree(source, format)?;
+        self.tree(source, format)
+    }
+
+    fn schema(&mut self, name: &str) -> Option<Schema> {
+        let tree = self.schema_tree(name)?;
         match Schema::new(tree, &self.symbols) {
             Ok(schema) => Some(schema),
             Err(finding) => {
@@ -310,20 +358,4 @@ impl Loaded {
         }
         Some(first)
     }
-}
-
-fn current_directory() -> String {
-    let directory = std::env::current_dir();
-    directory.map_or_else(
-        |_| ".".to_owned(),
-        |path| path.to_string_lossy().into_owned(),
-    )
-}
-
-/// When a file was last changed, and its size; nothing where there is no file.
-type Stamp = Option<(SystemTime, u64)>;
-
-fn stamp(name: &str) -> Stamp {
-    let meta = fs::metadata(name).ok()?;
-    Some((meta.modified().ok()?, meta.len()))
 }

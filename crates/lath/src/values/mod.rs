@@ -4,6 +4,7 @@
 //! stays empty where there are findings; findings go to standard error.
 
 mod args;
+mod cue_files;
 mod cue_text;
 mod diff;
 mod document;
@@ -12,6 +13,7 @@ mod load;
 mod output;
 mod progress;
 mod read;
+mod schema;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -95,6 +97,16 @@ enum Command {
         #[command(flatten)]
         common: Common,
     },
+    /// Print the module's schema as JSON Schema, for editors and for Helm
+    #[command(after_help = "Examples:
+  lath values schema webapp > values.schema.json
+  lath values schema webapp.cue")]
+    Schema {
+        /// The module: a file, a directory, or `-`
+        module: String,
+        #[command(flatten)]
+        common: Common,
+    },
 }
 
 pub fn run(values: &Values) -> ExitCode {
@@ -157,6 +169,9 @@ pub fn run(values: &Values) -> ExitCode {
                 },
             )
         }),
+        Command::Schema { module, common } => {
+            watched(common, |loaded| schema::run(loaded, module, common))
+        }
         Command::Diff(args) => watched(&args.common, |loaded| diff::run(loaded, args)),
     }
 }
@@ -209,8 +224,8 @@ fn watched(common: &Common, mut run: impl FnMut(&mut Loaded) -> Outcome) -> Exit
         if common.watch && loaded.stdin {
             return report::failed("standard input `-` cannot be watched");
         }
-        let code = finish(&loaded, outcome, common.report);
-        if !common.watch {
+        let (code, heard) = finish(&loaded, outcome, common.report);
+        if !common.watch || !heard {
             return code;
         }
         while !loaded.is_stale() {
@@ -219,8 +234,8 @@ fn watched(common: &Common, mut run: impl FnMut(&mut Loaded) -> Outcome) -> Exit
     }
 }
 
-/// Prints findings and output, and says how it went.
-fn finish(loaded: &Loaded, outcome: Outcome, form: Report) -> ExitCode {
+/// Prints findings and output, and says how it went and whether standard output is still open.
+fn finish(loaded: &Loaded, outcome: Outcome, form: Report) -> (ExitCode, bool) {
     let Outcome { text, mut findings } = outcome;
     let failed = findings.iter().any(Diagnostic::is_error);
     let ending = match failed || !loaded.failures.is_empty() {
@@ -238,14 +253,15 @@ fn finish(loaded: &Loaded, outcome: Outcome, form: Report) -> ExitCode {
         code = report::failed(&failure.0);
     }
     if !loaded.failures.is_empty() {
-        return code;
+        return (code, true);
     }
     if failed {
-        return ExitCode::from(1);
+        return (ExitCode::from(1), true);
     }
     let text = text.unwrap_or_default();
-    match io::stdout().lock().write_all(text.as_bytes()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report::output_failed(&error),
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => (ExitCode::SUCCESS, true),
+        Err(error) => (report::output_failed(&error), false),
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::SystemTime;
 
 use super::args::Format;
 
@@ -18,7 +19,7 @@ impl Failure {
         Failure(message.into())
     }
 
-    fn open(name: &str, error: &io::Error) -> Failure {
+    pub fn open(name: &str, error: &io::Error) -> Failure {
         let why = match error.kind() {
             io::ErrorKind::NotFound => "there is no such file".to_owned(),
             io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -155,10 +156,26 @@ pub fn module_name(file: &str) -> String {
     }
 }
 
+/// What to call a module, whatever it is.
+pub fn name_of(module: &str) -> String {
+    match Path::new(module).is_dir() {
+        true => directory_name(module),
+        false => module_name(module),
+    }
+}
+
 pub fn directory_name(directory: &str) -> String {
     let full = fs::canonicalize(directory).unwrap_or_else(|_| directory.into());
     match full.file_name() {
         Some(name) => name.to_string_lossy().into_owned(),
         None => directory.to_owned(),
     }
+}
+
+/// When a file was last changed, and its size; nothing where there is no file.
+pub type Stamp = Option<(SystemTime, u64)>;
+
+pub fn stamp(name: &str) -> Stamp {
+    let meta = fs::metadata(name).ok()?;
+    Some((meta.modified().ok()?, meta.len()))
 }

@@ -1,0 +1,42 @@
+//! Loaded packages into a runtime: what is imported first, then what was asked for.
+
+use super::{Instance, Loaded};
+use crate::runtime::{Failed, Runtime, Value};
+
+impl Instance {
+    /// What the hidden fields of the package belong to.
+    pub fn identity(&self) -> String {
+        match (self.path.as_str(), self.package.as_str()) {
+            ("", "") => "_".to_owned(),
+            ("", package) => package.to_owned(),
+            (path, _) => path.to_owned(),
+        }
+    }
+}
+
+impl Runtime {
+    /// Builds imported packages, those that others need first.
+    pub fn build_imports(&mut self, loaded: &Loaded) -> Result<(), Failed> {
+        for instance in &loaded.imported {
+            let files: Vec<_> = instance.files.iter().collect();
+            let value = self.build(&instance.path, &files)?;
+            let spelled = loaded.spellings.iter();
+            for (text, _) in spelled.filter(|(_, path)| **path == instance.path) {
+                self.add_package(text, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds the first package with all that it imports; says what its hidden fields belong to.
+    pub fn build_first(&mut self, loaded: &Loaded) -> Result<Option<(Value, String)>, Failed> {
+        self.build_imports(loaded)?;
+        let Some(instance) = loaded.instances.first() else {
+            return Ok(None);
+        };
+        let files: Vec<_> = instance.files.iter().collect();
+        let identity = instance.identity();
+        let value = self.build(&identity, &files)?;
+        Ok(Some((value, identity)))
+    }
+}
