@@ -242,7 +242,7 @@ impl Encoder<'_> {
             },
             Value::Conjunction(values) => {
                 let mut found = String::new();
-                for value in values.to_vec() {
+                for value in values.clone() {
                     let next = self.key_pattern(value)?;
                     if !next.is_empty() && !found.is_empty() {
                         return None;

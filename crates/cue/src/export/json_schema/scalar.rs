@@ -40,7 +40,7 @@ impl Encoder<'_> {
         };
         match self.ctx.value(id) {
             Value::Conjunction(values) => {
-                for value in values.to_vec() {
+                for value in values.clone() {
                     self.bounds(value, out);
                 }
             }
