@@ -112,8 +112,7 @@ fn print(
             let file = instance.and_then(|instance| instance.files.first());
             let start = Span::new(file.map_or(SourceId(0), |file| file.source), 0..0);
             let errors = errors.iter();
-            let findings =
-                errors.map(|error| values::reported_finding(error, start, Tier::Module));
+            let findings = errors.map(|error| values::reported_finding(error, start, Tier::Module));
             loaded.findings.extend(findings);
             None
         }
