@@ -175,8 +175,12 @@ impl Runtime {
         if let Some(bottom) = self.ctx.node_bottom(at) {
             let report = self.ctx.report(bottom);
             let child = self.ctx.bottom(bottom).is_some_and(|b| b.child_error);
-            if child && !self.ctx.nodes[at].arcs.is_empty() {
-                word.said = Said::Map;
+            let first = self.ctx.nodes[at].arcs.get(0);
+            if let (true, Some(first)) = (child, first) {
+                word.said = match self.ctx.nodes[first].label.is_int() {
+                    true => Said::List,
+                    false => Said::Map,
+                };
             } else if self.ctx.code(bottom) >= Code::Incomplete {
                 word.said = Said::Unknown(report);
             } else {

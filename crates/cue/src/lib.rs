@@ -4,6 +4,7 @@
 //! The crate reads no file, clock or environment: files come in as texts, results go out as
 //! values. It knows ranks (the layer a conjunct came from) but no tiers, tenants or policies.
 
+pub mod checked;
 pub mod compile;
 pub mod eval;
 pub mod export;

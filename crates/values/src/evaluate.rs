@@ -18,13 +18,15 @@ use cue::runtime::Runtime;
 use data::NodeId;
 use layers::Place;
 
+use crate::config::{Breach, Config, Key, Words};
 use crate::document::{self, Document, Found, Kind};
 use crate::effective::Effective;
 use crate::extract::{self, Asked, Extracted, Unknown};
 use crate::input::{Content, Input};
-use crate::merge::{Merged, Options};
+use crate::merge::{Context, Merged, Options};
+use crate::schema::MOST_FINDINGS;
 use crate::tier::Tier;
-use crate::{circles, codes, marks};
+use crate::{circles, codes, config, marks};
 
 /// How often layers are evaluated anew before they are said not to settle.
 const MOST_TURNS: usize = 50;
@@ -35,6 +37,8 @@ pub struct Evaluated {
     /// One for each tier that has a layer, in order. The last is the whole stack.
     pub stages: Vec<Stage>,
     pub findings: Vec<Diagnostic>,
+    /// What the CUE schema says of every field.
+    pub words: Option<Words>,
 }
 
 /// The layers of a tier and those below it.
@@ -77,16 +81,21 @@ pub fn evaluate(
         sheets: Vec::new(),
         findings: Vec::new(),
         at_was_found: options.at.is_none() || inputs.is_empty(),
+        config: Config::default(),
+        words: None,
+        breached: BTreeSet::new(),
     };
     for input in inputs {
         engine.add(input);
     }
+    engine.add_schema();
     let stages = engine.stages();
     engine.report_missing_path();
     std::mem::swap(engine.runtime.symbols(), symbols);
     Evaluated {
         stages,
         findings: engine.findings,
+        words: engine.words,
     }
 }
 
@@ -117,6 +126,10 @@ struct Engine<'a> {
     sheets: Vec<Sheet>,
     findings: Vec<Diagnostic>,
     at_was_found: bool,
+    config: Config,
+    words: Option<Words>,
+    /// What was already said of the schema.
+    breached: BTreeSet<Key>,
 }
 
 impl Engine<'_> {
@@ -159,13 +172,11 @@ impl Engine<'_> {
                 return;
             }
         };
-        let text = self.sources.get(source).text().clone();
-        let mut builder = data::TreeBuilder::new(source, text);
-        let root = builder.map(start, &[]);
+        self.config.add(&mut self.runtime, tier, &files, file);
         self.sheets.push(Sheet {
             document: Document {
                 defaults,
-                ..Document::new(tier, builder.finish(root), Kind::Cue)
+                ..Document::new(tier, self.nothing(source), Kind::Cue)
             },
             cue: Some(CueSheet {
                 file,
@@ -179,6 +190,28 @@ impl Engine<'_> {
                 findings: Vec::new(),
             }),
         });
+    }
+
+    /// A tree with nothing in it.
+    fn nothing(&self, source: SourceId) -> data::Tree {
+        let text = self.sources.get(source).text().clone();
+        let mut builder = data::TreeBuilder::new(source, text);
+        let root = builder.map(Span::new(source, 0..0), &[]);
+        builder.finish(root)
+    }
+
+    /// Makes a layer for the defaults inside the schema, below all others.
+    fn add_schema(&mut self) {
+        if let Some(source) = self.config.source() {
+            let document = Document::new(Tier::Module, self.nothing(source), Kind::Schema);
+            self.sheets.insert(
+                0,
+                Sheet {
+                    document,
+                    cue: None,
+                },
+            );
+        }
     }
 
     /// Builds what a package imports, and the package.
@@ -220,6 +253,7 @@ impl Engine<'_> {
             .filter(|s| s.document.tier <= tier)
             .count();
         let mut effective: Option<Effective> = None;
+        let mut joined: Option<(Effective, Vec<Breach>)> = None;
         let mut turn = 0;
         loop {
             for at in 0..count {
@@ -227,6 +261,10 @@ impl Engine<'_> {
             }
             let mut stage = self.stage(tier, count);
             stage.unadmitted = self.unadmitted(&stage);
+            if !self.config.is_empty() {
+                joined = self.join(&mut stage, joined, is_last);
+                stage.unadmitted = self.unadmitted(&stage);
+            }
             let refers = self.sheets.iter().take(count).any(Sheet::refers);
             turn += 1;
             let now = {
@@ -242,9 +280,78 @@ impl Engine<'_> {
                 if is_last {
                     self.report(&stage, is_settled);
                 }
+                let breaches = joined.map_or_else(Vec::new, |(_, breaches)| breaches);
+                self.report_breaches(&stage, &breaches, is_last);
                 return stage;
             }
             effective = now;
+        }
+    }
+
+    /// Joins the values with the schema, unless they are what they were, and takes up its defaults.
+    fn join(
+        &mut self,
+        stage: &mut Stage,
+        before: Option<(Effective, Vec<Breach>)>,
+        is_last: bool,
+    ) -> Option<(Effective, Vec<Breach>)> {
+        let nothing = self.config.source().map(|source| self.nothing(source));
+        replace_first(stage, nothing.map(Arc::new));
+        let values = Effective::of(&Merged::of(stage));
+        let joined = match before {
+            Some(before) if before.0.same(&values) => Some(before),
+            _ => {
+                let (runtime, sources) = (&mut self.runtime, self.sources);
+                let words = is_last.then_some(&mut self.words);
+                let done = (self.config).join(runtime, stage.tier, &values.tree, sources, words);
+                match done {
+                    Ok(Some(done)) => {
+                        if let Some(sheet) = self.sheets.first_mut() {
+                            sheet.document.tree = Arc::new(done.defaults);
+                        }
+                        Some((values, done.breaches))
+                    }
+                    Ok(None) => None,
+                    Err(why) => {
+                        let told = config::broken(&why, &self.config, stage.tier);
+                        self.findings.extend(told);
+                        None
+                    }
+                }
+            }
+        };
+        let own = self.sheets.first();
+        replace_first(stage, own.map(|sheet| Arc::clone(&sheet.document.tree)));
+        joined
+    }
+
+    /// Says what breaks the schema, each once, of the tier that broke it.
+    fn report_breaches(&mut self, stage: &Stage, breaches: &[Breach], is_last: bool) {
+        if self.options.locks_only || breaches.is_empty() {
+            return;
+        }
+        let merged = Merged::of(stage);
+        let context = Context {
+            symbols: &self.runtime.ctx.symbols,
+            sources: self.sources,
+        };
+        for breach in breaches {
+            if breach.waits() && !is_last {
+                continue;
+            }
+            let (finding, key) = breach.finding(&merged, stage.tier, context);
+            if !self.breached.insert(key) {
+                continue;
+            }
+            if self.breached.len() > MOST_FINDINGS {
+                let message = format!(
+                    "more than {MOST_FINDINGS} findings of the schema; the rest is not shown"
+                );
+                let more = Diagnostic::error(data::codes::MORE_FINDINGS, message);
+                self.findings.push(more);
+                return;
+            }
+            self.findings.push(finding);
         }
     }
 
@@ -485,6 +592,15 @@ impl Engine<'_> {
 impl Sheet {
     fn refers(&self) -> bool {
         self.cue.as_ref().is_some_and(|cue| cue.refers)
+    }
+}
+
+/// Gives the first document, that of the schema's defaults, another tree.
+fn replace_first(stage: &mut Stage, tree: Option<Arc<data::Tree>>) {
+    let (document, root) = (stage.documents.first_mut(), stage.roots.first_mut());
+    if let (Some(tree), Some(document), Some(root)) = (tree, document, root) {
+        root.1 = tree.root();
+        document.tree = tree;
     }
 }
 

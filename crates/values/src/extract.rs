@@ -127,13 +127,9 @@ impl Walk<'_, '_> {
                 }
             },
             Said::Scalar => {
-                let mut one = One {
-                    builder: &mut self.builder,
-                    span,
-                    node: None,
-                };
+                let mut one = One::new(&mut self.builder, span);
                 self.runtime.write(word.value, &mut one);
-                one.node?
+                one.finish()?
             }
             Said::Constraint => {
                 if self.runtime.is_open(word.value) {
@@ -352,10 +348,25 @@ fn contains(outer: Span, inner: Span) -> bool {
 }
 
 /// One scalar, written into a tree.
-struct One<'a> {
+pub(crate) struct One<'a> {
     builder: &'a mut TreeBuilder,
     span: Span,
     node: Option<NodeId>,
+}
+
+impl<'a> One<'a> {
+    pub fn new(builder: &'a mut TreeBuilder, span: Span) -> One<'a> {
+        One {
+            builder,
+            span,
+            node: None,
+        }
+    }
+
+    /// The node, if a scalar was written.
+    pub fn finish(self) -> Option<NodeId> {
+        self.node
+    }
 }
 
 impl Writer for One<'_> {

@@ -11,6 +11,7 @@
 
 mod circles;
 pub mod codes;
+mod config;
 pub mod diff;
 pub mod document;
 mod effective;
@@ -24,8 +25,10 @@ pub mod provenance;
 pub mod schema;
 pub mod set;
 pub mod show;
+mod target;
 mod tier;
 
+pub use config::Words;
 pub use document::{Document, Kind};
 pub use evaluate::{Evaluated, Stage, evaluate};
 pub use extract::{STACK_BYTES, reported_finding};

@@ -104,7 +104,7 @@ fn finding(
     .role(mine.role())
     .secondary(their_span, lock_word(merged, conflict, symbols))
     .role(theirs.role());
-    if let Some((word, span)) = schema.and_then(|schema| schema.word(&lock_path, symbols)) {
+    if let Some((word, span)) = merged.word(&lock_path, schema, symbols) {
         finding = finding.note_at("schema", word, span);
     }
     Some(

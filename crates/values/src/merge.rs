@@ -163,6 +163,18 @@ impl<'a> Merged<'a> {
         Some(tree.key_span(field?))
     }
 
+    /// What the schema says of a path, in CUE's words, and where.
+    pub fn word(
+        &self,
+        path: &Path,
+        schema: Option<&Schema>,
+        symbols: &Symbols,
+    ) -> Option<(String, Span)> {
+        let words = self.evaluated.and_then(|all| all.words.as_ref());
+        let json = schema.and_then(|schema| schema.word(path, symbols));
+        json.or_else(|| words?.word(path, symbols))
+    }
+
     /// Whether an end user may not change what stands at an entry.
     pub fn is_locked(&self, entry: EntryId) -> bool {
         let standing = self.resolution.standing(entry);

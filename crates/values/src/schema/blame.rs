@@ -2,16 +2,16 @@
 //! schema says so.
 
 use base::distance::nearest;
-use base::{Diagnostic, Outcome, Path, Segment, Span};
-use data::{NodeId, Tree, Value};
+use base::{Diagnostic, Path, Segment, Span};
+use data::Value;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};
-use layers::{EntryId, Link};
 
 use super::{Schema, segment, words};
 use crate::codes;
 use crate::merge::{Context, Merged};
 use crate::show;
+use crate::target::{Target, locate, name};
 use crate::tier::Tier;
 
 /// One thing that is wrong.
@@ -21,16 +21,6 @@ pub struct Breach {
     pub waits: bool,
     /// Equal for the same breach found again after a higher tier.
     pub key: (String, String, Option<Span>),
-}
-
-/// A place of the values.
-struct Target<'a> {
-    tree: &'a Tree,
-    node: NodeId,
-    link: Link,
-    /// Where its name is written, if it is a field.
-    key: Option<Span>,
-    is_map: bool,
 }
 
 pub fn breaches(
@@ -83,7 +73,7 @@ struct Maker<'a, 'm> {
     rule: Vec<Segment>,
 }
 
-impl<'m> Maker<'_, 'm> {
+impl Maker<'_, '_> {
     fn unknown(&self, path: &Path, name: &str) -> Breach {
         let Context { symbols, .. } = self.context;
         let tree = &self.schema.tree;
@@ -97,7 +87,7 @@ impl<'m> Maker<'_, 'm> {
             _ => &[],
         };
         let known = fields.iter().map(|field| symbols.name(field.name));
-        let target = self.locate(path);
+        let target = locate(self.merged, path, self.context.symbols);
         let finding = Diagnostic::error(
             codes::UNKNOWN_FIELD,
             format!("the schema knows no field `{path}`"),
@@ -158,7 +148,7 @@ impl<'m> Maker<'_, 'm> {
                 names.join(" or ")
             }
         };
-        let target = self.locate(path);
+        let target = locate(self.merged, path, self.context.symbols);
         let is = match &target {
             Some(target) => show::kind(target.tree.value(target.node)),
             None => "a map",
@@ -175,7 +165,7 @@ impl<'m> Maker<'_, 'm> {
 
     fn unmet(&self, path: &Path, kind: &Kind, error: &ValidationError<'_>) -> Breach {
         let symbols = self.context.symbols;
-        let target = self.locate(path);
+        let target = locate(self.merged, path, self.context.symbols);
         let wants = wants(kind);
         let name = name(path);
         let message = match (&wants, &target) {
@@ -201,17 +191,10 @@ impl<'m> Maker<'_, 'm> {
         label: &str,
         at_key: bool,
     ) -> Diagnostic {
-        let Some(target) = target else {
-            return finding;
-        };
-        let value = target.tree.span(target.node);
-        let span = match (at_key || target.is_map, target.key) {
-            (true, Some(key)) => key,
-            (true, None) if target.is_map => value.at_start(),
-            _ => value,
-        };
-        let part = self.merged.part(target.link.layer);
-        finding.primary(span, label).role(part.role())
+        match target {
+            Some(target) => target.place(self.merged, finding, label, at_key),
+            None => finding,
+        }
     }
 
     /// Adds what the schema says of the path, and where.
@@ -250,86 +233,6 @@ impl<'m> Maker<'_, 'm> {
             waits,
             key: (path.to_string(), self.pointer.clone(), span),
         }
-    }
-
-    /// Finds what stands at a path, and who put it there.
-    fn locate(&self, path: &Path) -> Option<Target<'m>> {
-        let symbols = self.context.symbols;
-        let resolution = &self.merged.resolution;
-        let mut entry = resolution.root();
-        for (depth, segment) in path.0.iter().enumerate() {
-            if let Some((tree, node)) = self.merged.leaf(entry) {
-                let link = resolution.standing(entry)?;
-                let rest = path.0.get(depth..).unwrap_or_default();
-                let (node, key) = descend(tree, node, rest, symbols)?;
-                return Some(Target {
-                    tree,
-                    node,
-                    link,
-                    key,
-                    is_map: matches!(tree.value(node), Value::Map(_)),
-                });
-            }
-            let Segment::Key(name) = segment else {
-                return None;
-            };
-            entry = resolution.child(entry, symbols.find(name)?)?;
-        }
-        let link = match resolution.standing(entry) {
-            Some(link) => link,
-            None => self.highest(entry)?,
-        };
-        let tree = self.merged.tree(link.layer);
-        Some(Target {
-            tree,
-            node: link.node,
-            link,
-            key: self.merged.key(entry, link),
-            is_map: matches!(tree.value(link.node), Value::Map(_)),
-        })
-    }
-
-    /// The highest contribution to a map.
-    fn highest(&self, entry: EntryId) -> Option<Link> {
-        let chain = self.merged.resolution.chain(entry).iter();
-        chain
-            .rev()
-            .find(|link| link.outcome == Outcome::Stands)
-            .copied()
-    }
-}
-
-/// Follows a path inside one tree; also says where the last name is written.
-fn descend(
-    tree: &Tree,
-    from: NodeId,
-    path: &[Segment],
-    symbols: &base::Symbols,
-) -> Option<(NodeId, Option<Span>)> {
-    let mut at = from;
-    let mut key = None;
-    for segment in path {
-        match (segment, tree.value(at)) {
-            (Segment::Index(index), Value::List(items)) => {
-                at = *items.get(*index)?;
-                key = None;
-            }
-            (Segment::Key(name), Value::Map(fields)) => {
-                let name = symbols.find(name)?;
-                let field = fields.iter().find(|field| field.name == name)?;
-                at = field.value;
-                key = Some(tree.key_span(field));
-            }
-            _ => return None,
-        }
-    }
-    Some((at, key))
-}
-
-fn name(path: &Path) -> String {
-    match path.is_root() {
-        true => "the top of the values".to_owned(),
-        false => format!("`{path}`"),
     }
 }
 

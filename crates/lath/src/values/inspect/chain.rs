@@ -118,7 +118,7 @@ fn block(
         }
         rows.extend(own.map(|said| contribution(said, context)));
     }
-    if let Some((word, span)) = schema.and_then(|schema| schema.word(&path, context.symbols)) {
+    if let Some((word, span)) = merged.word(&path, schema, context.symbols) {
         let place = output::place(span, context);
         rows.push(vec!["schema".to_owned(), place, word]);
     }
