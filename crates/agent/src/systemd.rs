@@ -3,7 +3,7 @@
 //! Calls are synchronous and bounded in time. Waiting is asking again until the job is gone: no
 //! signal can be missed, and a bus that goes away is an error and no hang.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -23,6 +23,9 @@ const UNIT: &str = "org.freedesktop.systemd1.Unit";
 
 /// A reload runs all generators; nothing else takes nearly as long.
 const ANSWER: Duration = Duration::from_secs(120);
+
+/// How many questions are under way at a time.
+const AT_A_TIME: usize = 8;
 
 pub struct Systemd {
     connection: Connection,
@@ -163,24 +166,50 @@ impl Systemd {
             .map_err(|error| garbled(&error))
     }
 
-    /// The states of the named units. Invocations cost a question each and are asked for only
-    /// where they are needed.
+    /// The names of all units in memory.
+    fn in_memory(&self) -> Outcome<BTreeSet<String>> {
+        let listed = Self::listed(&self.call("ListUnits", &())?)?;
+        Ok(listed.into_iter().map(|unit| unit.name).collect())
+    }
+
+    /// The states of the named units. Invocations are asked for only where they are needed.
     pub fn states(&self, names: &[&str], invocations: bool) -> Outcome<BTreeMap<String, State>> {
-        let mut states = BTreeMap::new();
-        for unit in self.units(names)? {
+        // What is read only now, because somebody asks for it, is not stale.
+        let known = self.in_memory()?;
+        let units = self.units(names)?;
+        let asked = &|unit: &Listing| -> Outcome<State> {
             let invocation = match invocations && unit.loaded {
-                true => self.invocation(&unit)?,
+                true => self.invocation(unit)?,
                 false => String::new(),
             };
-            let state = State {
+            Ok(State {
                 loaded: unit.loaded,
                 active: unit.active,
                 invocation,
-                stale: unit.loaded && self.is_stale(&unit)?,
-            };
-            states.insert(unit.name, state);
-        }
-        Ok(states)
+                stale: unit.loaded && known.contains(&unit.name) && self.is_stale(unit)?,
+            })
+        };
+        // Each question waits for its answer; several at a time wait together.
+        let share = units.len().div_ceil(AT_A_TIME).max(1);
+        thread::scope(|scope| {
+            let asking: Vec<_> = units
+                .chunks(share)
+                .map(|units| {
+                    scope.spawn(move || {
+                        let named = |unit: &Listing| Ok((unit.name.clone(), asked(unit)?));
+                        units.iter().map(named).collect::<Outcome<Vec<_>>>()
+                    })
+                })
+                .collect();
+            let mut states = BTreeMap::new();
+            for answers in asking {
+                let answers = answers.join().unwrap_or_else(|_| {
+                    Err(Failure::new(Class::Systemd, "a question was not finished"))
+                });
+                states.extend(answers?);
+            }
+            Ok(states)
+        })
     }
 
     pub fn start(&self, unit: &str) -> Outcome<()> {
@@ -197,13 +226,16 @@ impl Systemd {
 
     fn job(&self, method: &str, unit: &str) -> Outcome<()> {
         fault::point(&format!("{method} {unit}"));
-        self.call(method, &(unit, "replace")).map(drop)
+        self.call(method, &(unit, "replace"))?;
+        fault::point(&format!("wait for {method} {unit}"));
+        Ok(())
     }
 
     pub fn reload(&self) -> Outcome<()> {
         fault::point("Reload");
-        let reloaded = self.call("Reload", &());
-        reloaded.map(drop)
+        self.call("Reload", &())?;
+        fault::point("after Reload");
+        Ok(())
     }
 
     pub fn reset_failed(&self, unit: &str) -> Outcome<()> {

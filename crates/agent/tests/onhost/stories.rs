@@ -317,6 +317,58 @@ fn template_edits_restart_the_running_instances() {
 }
 
 #[test]
+fn a_quadlet_template_has_a_default_instance_and_others() {
+    let host = TestHost::boot("plain");
+    host.import_image();
+    let template = |more: &str| {
+        format!(
+            "[Container]\nImage=localhost/web:1\nContainerName=w-%i\nStopSignal=SIGKILL\n{more}\
+             [Install]\nDefaultInstance=one\nWantedBy=multi-user.target\n"
+        )
+    };
+    host.commit(&[
+        ("hosts/plain/host.yaml", &host_file("plain", &["a"])),
+        ("services/a/quadlet/w@.container", &template("")),
+    ]);
+    host.apply(&[]).ok();
+    assert_eq!(host.active("w@one.service"), "active");
+    host.run(&["systemctl", "start", "w@two.service"]).ok();
+    host.plan(&[]).code(0);
+    let names = || host.run(&["podman", "ps", "--format", "{{.Names}}"]).ok();
+    assert_eq!(names().lines().count(), 2);
+    let before = ["w@one.service", "w@two.service"].map(|unit| host.invocation(unit));
+    host.commit(&[(
+        "hosts/plain/overrides/quadlet/w@.container.d/50-env.conf",
+        "[Container]\nEnvironment=A=1\n",
+    )]);
+    let plan = host.plan(&[]).code(3).stdout;
+    assert!(plan.contains("restart  w@one.service"), "{plan}");
+    assert!(plan.contains("restart  w@two.service"), "{plan}");
+    host.apply(&[]).ok();
+    for (unit, before) in ["w@one.service", "w@two.service"].iter().zip(before) {
+        assert_eq!(host.active(unit), "active");
+        assert_ne!(host.invocation(unit), before);
+    }
+    let env = host.run(&["podman", "exec", "w-two", "/bin/env"]).ok();
+    assert!(env.contains("A=1"), "{env}");
+    host.plan(&[]).code(0);
+    // A new definition that does not come up: the instances go back with their template.
+    host.commit(&[(
+        "hosts/plain/overrides/quadlet/w@.container.d/50-env.conf",
+        "[Container]\nEnvironment=A=2\nExec=/bin/false\n[Service]\nType=oneshot\n",
+    )]);
+    host.apply(&["--timeout", "20"]).code(1);
+    for name in ["w-one", "w-two"] {
+        let env = host.run(&["podman", "exec", name, "/bin/env"]).ok();
+        assert!(env.contains("A=1"), "{name}: {env}");
+    }
+    // Gone, with all instances.
+    host.commit(&[("hosts/plain/host.yaml", "host: plain\nservices: []\n")]);
+    host.apply(&[]).ok();
+    assert_eq!(names(), "");
+}
+
+#[test]
 fn a_unit_that_the_generator_would_drop_fails_the_plan() {
     let host = web("kadath");
     host.apply(&[]).ok();

@@ -225,6 +225,32 @@ impl TestHost {
             .to_owned()
     }
 
+    /// Puts a copy of another host's directory into this one.
+    pub fn copy_from(&self, other: &TestHost, directory: &str) {
+        let copied = Command::new("cp")
+            .arg("-a")
+            .args([other.path(directory), self.path(directory)])
+            .status()
+            .expect("cp runs");
+        assert!(copied.success(), "{directory} is not copied");
+    }
+
+    /// Installs `lath` as its Debian package brings it, in place of the copied binary.
+    pub fn install_package(&self) {
+        self.remove("/usr/bin/lath");
+        let directory = self.path("/root");
+        let packed = Command::new(scripts().join("../../packaging/deb"))
+            .args([binary(), &directory])
+            // The archive lives for a minute.
+            .env("LATH_DEB_OPTIONS", "-Znone")
+            .output()
+            .expect("the packaging script runs");
+        assert!(packed.status.success(), "{packed:?}");
+        self.sh("dpkg --install /root/lath_*.deb && rm /root/lath_*.deb")
+            .ok();
+        self.sh("dpkg --verify lath && test -x /usr/bin/lath").ok();
+    }
+
     pub fn property(&self, unit: &str, name: &str) -> String {
         let output = self.run(&["systemctl", "show", "-P", name, unit]);
         output.ok().trim().to_owned()

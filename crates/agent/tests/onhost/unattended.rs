@@ -1,7 +1,7 @@
 //! Nobody watches: the timer, the lock, the audit trail, a user's own units, several hosts.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::thread;
 
 use crate::testhost::TestHost;
 
@@ -17,6 +17,15 @@ fn host() -> TestHost {
         (
             "hosts/plain/overrides/systemd/app.service.d/20-nice.conf",
             "[Service]\nNice=5\n",
+        ),
+        ("services/app/quadlet/data.volume", "[Volume]\n"),
+        (
+            "services/app/quadlet-overrides/data.volume.d/10-label.conf",
+            "[Volume]\nLabel=a=base\n",
+        ),
+        (
+            "hosts/plain/overrides/quadlet/data.volume.d/10-label.conf",
+            "[Volume]\nLabel=a=host\n",
         ),
     ]);
     host
@@ -48,6 +57,34 @@ fn last_run(host: &TestHost) -> String {
 fn the_journal_tells_the_whole_story_of_a_run() {
     let host = host();
     host.apply(&[]).ok();
+    let all = records(&host, &last_run(&host));
+    for record in &all {
+        let is = |name: &str| record[name].as_str().is_some_and(|text| !text.is_empty());
+        let bracket = ["begin", "end"].map(serde_json::Value::from);
+        let whole = is("LATH_UNIT") ^ is("LATH_PATH") && is("LATH_CAUSE");
+        assert!(is("LATH_RESULT") && is("LATH_COMMIT") && is("MESSAGE"));
+        assert!(
+            whole || bracket.contains(&record["LATH_ACTION"]),
+            "{record}"
+        );
+    }
+    let layers = |path: &str| {
+        let mut records = all.iter();
+        let record = records.find(|record| record["LATH_PATH"] == path);
+        record.expect("a record of it")["LATH_LAYER"].clone()
+    };
+    assert_eq!(
+        layers("/etc/containers/systemd/data.volume"),
+        serde_json::json!([
+            "base services/app/quadlet/data.volume applied",
+            "host hosts/plain/overrides/quadlet/data.volume.d/10-label.conf applied",
+            "base services/app/quadlet-overrides/data.volume.d/10-label.conf masked"
+        ])
+    );
+    assert_eq!(
+        layers("/etc/systemd/system/app.service.d/50-host-20-nice.conf"),
+        "host hosts/plain/overrides/systemd/app.service.d/20-nice.conf applied"
+    );
     let commit = host.commit(&[(
         "hosts/plain/overrides/config/etc/app/app.conf",
         "host two\n",
@@ -124,11 +161,7 @@ fn the_journal_tells_the_whole_story_of_a_run() {
 #[test]
 fn the_timer_drives_the_agent_and_two_agents_do_not_meet() {
     let host = host();
-    let packaging = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
-    for unit in ["lath-host.service", "lath-host.timer"] {
-        let text = std::fs::read_to_string(packaging.join(unit)).expect("a packaged unit");
-        host.write(&format!("/usr/lib/systemd/system/{unit}"), &text);
-    }
+    host.install_package();
     host.write(
         "/etc/systemd/system/lath-host.timer.d/soon.conf",
         "[Timer]\nOnBootSec=\nOnActiveSec=100ms\nOnUnitInactiveSec=300ms\nRandomizedDelaySec=0\nAccuracySec=1ms\n",
@@ -285,10 +318,20 @@ fn three_hosts_converge_from_one_repository() {
         .iter()
         .map(|(path, text)| (path.as_str(), text.as_str()))
         .collect();
+    // One repository, made once: all three apply the same commit.
+    let commit = hosts[0].commit(&files);
+    for host in &hosts[1..] {
+        host.copy_from(&hosts[0], "/srv/hosts");
+    }
+    thread::scope(|scope| {
+        for host in &hosts {
+            scope.spawn(|| host.apply(&[]).ok());
+        }
+    });
     for host in &hosts {
-        host.commit(&files);
-        host.apply(&[]).ok();
         host.plan(&[]).code(0);
+        let status = host.lath(&["status", "--json"]).ok();
+        assert!(status.contains(&commit), "{status}");
     }
     let shows = |host: &TestHost| {
         let conf = if host.exists("/etc/app/app.conf") {

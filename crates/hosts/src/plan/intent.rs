@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use units::UnitName;
 
 use super::observed::{Active, Applied, Cause, Observed, Reason};
 use super::target::{File, Target, Unit};
@@ -128,17 +129,30 @@ impl Intent {
                     .insert(name.clone(), Cause::new(Reason::Recovery, detail));
             }
         }
-        // Instances of templates stand in no list of units.
         for (name, due) in &self.due {
-            let invocation = observed
-                .unit(name)
-                .map_or("", |state| state.invocation.as_str());
-            let restarted = self.phase == Phase::Units && invocation != due.invocation;
-            if !self.units.contains_key(name) && !restarted {
-                let cause = Cause::new(Reason::Recovery, "a run was cut short");
-                applied.due.insert(name.clone(), cause);
+            if !self.units.contains_key(name) {
+                self.resume_instance(name, due, observed, &mut applied);
             }
         }
         applied
+    }
+    /// An instance stands in no list of units: what it was started from is its template's.
+    fn resume_instance(&self, name: &str, due: &Due, observed: &Observed, applied: &mut Applied) {
+        let state = observed.unit(name);
+        let invocation = state.map_or("", |state| state.invocation.as_str());
+        let started = !invocation.is_empty() && invocation != due.invocation;
+        let settled =
+            state.is_some_and(|state| matches!(state.active, Active::Active | Active::Inactive));
+        if self.phase == Phase::Units && started && settled {
+            let template = UnitName::parse(name).and_then(|name| name.template());
+            let unit = template.and_then(|template| self.units.get(&template.to_string()));
+            applied
+                .instances
+                .extend(unit.map(|unit| (name.to_owned(), unit.clone())));
+        } else if started || !observed.is_running(name) {
+            // It ran when the run began; the run stopped it, or its start was never found good.
+            let cause = Cause::new(Reason::Recovery, "a run was cut short");
+            applied.due.insert(name.to_owned(), cause);
+        }
     }
 }

@@ -93,6 +93,9 @@ pub struct Applied {
     /// Units that must be restarted whatever their inputs say: a run was cut short before it
     /// came to them.
     pub due: BTreeMap<String, Cause>,
+    /// Instances that a run which was cut short had restarted already, with what they were
+    /// started from; all others run what their template was when it was applied.
+    pub instances: BTreeMap<String, Unit>,
     /// A run was cut short before systemd reloaded.
     pub reload_due: bool,
     /// Directories that were made for owned files.

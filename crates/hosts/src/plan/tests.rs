@@ -224,3 +224,117 @@ fn a_run_that_was_cut_short_is_finished_and_not_repeated() {
         [&both[..], &["restart a.service"]].concat()
     );
 }
+
+/// A run was cut short after a start that went wrong, or that was not over: nobody has found it
+/// good, so the next run makes it again, whatever systemd's invocation says.
+#[test]
+fn a_start_that_nobody_found_good_is_made_again() {
+    let (old, new) = (target("u", "c"), target("v", "d"));
+    let before = observed(&[(PATH, "u"), (CONF, "c")], Active::Active, "1");
+    let first = plan(&new, &applied(&old), &before, Options::default());
+    let mut intent = Intent::announce("run", "commit", &new, &applied(&old), &first);
+    intent.phase = Phase::Units;
+    for due in intent.due.values_mut() {
+        due.invocation = "1".to_owned();
+    }
+    let next = |target: &Target, active: Active| {
+        let observed = observed(&[(PATH, "v"), (CONF, "d")], active, "2");
+        let applied = intent.resume(&applied(&old), &observed);
+        let plan = plan(target, &applied, &observed, Options::default());
+        let causes = plan.after.iter().flat_map(|action| &action.causes);
+        assert!(causes.clone().count() >= 1 || plan.is_empty());
+        told(&plan)
+    };
+    assert_eq!(next(&new, Active::Failed), ["start a.service"]);
+    assert_eq!(next(&new, Active::Changing), ["restart a.service"]);
+    assert_eq!(next(&new, Active::Active), [""; 0]);
+    // On the way back the failed start is made again as well, from the old files.
+    let last = |active| next(&old, active).pop();
+    assert_eq!(last(Active::Failed).as_deref(), Some("start a.service"));
+    assert_eq!(last(Active::Changing).as_deref(), Some("restart a.service"));
+}
+
+/// A template with these running instances.
+fn template(text: &str) -> Target {
+    let mut target = target(text, "c");
+    let unit = target.units.remove("a.service").expect("it was just made");
+    let template = Unit {
+        start: Start::Template,
+        ..unit
+    };
+    target.units.insert("a@.service".to_owned(), template);
+    target
+}
+
+fn instances(text: &str, states: &[(&str, Active, &str)]) -> Observed {
+    let mut seen = observed(&[(PATH, text), (CONF, "c")], Active::Inactive, "");
+    let state = |active, invocation: &str| State {
+        loaded: true,
+        active,
+        invocation: invocation.to_owned(),
+        stale: false,
+    };
+    let all = states
+        .iter()
+        .map(|(name, active, invocation)| ((*name).to_owned(), state(*active, invocation)));
+    let all: BTreeMap<String, State> = all.collect();
+    let running = all.iter().filter(|(_, state)| state.is_running());
+    let running = running.map(|(name, _)| name.clone()).collect();
+    seen.instances.insert("a@.service".to_owned(), running);
+    seen.units = Some(all);
+    seen
+}
+
+/// Instances are restarted once each, also by the run after one that was cut short, and go back
+/// with their template.
+#[test]
+fn instances_that_a_run_left_behind_are_finished_and_not_repeated() {
+    use Active::{Active as Up, Failed, Inactive};
+    let (old, new) = (template("u"), template("v"));
+    let before = instances(
+        "u",
+        &[
+            ("a@1.service", Up, "1"),
+            ("a@2.service", Up, "2"),
+            ("a@3.service", Up, "3"),
+        ],
+    );
+    let first = plan(&new, &applied(&old), &before, Options::default());
+    assert_eq!(first.after.len(), 4, "a reload and three restarts");
+    let mut intent = Intent::announce("run", "commit", &new, &applied(&old), &first);
+    intent.phase = Phase::Units;
+    for (name, due) in &mut intent.due {
+        due.invocation = name.chars().filter(char::is_ascii_digit).collect();
+    }
+    // The first was restarted, the second failed to, the third had not had its turn.
+    let cut = [
+        ("a@1.service", Up, "9"),
+        ("a@2.service", Failed, "8"),
+        ("a@3.service", Up, "3"),
+    ];
+    let next = |target: &Target, seen: &Observed| {
+        let applied = intent.resume(&applied(&old), seen);
+        let plan = plan(target, &applied, seen, Options::default());
+        told(&plan)
+            .into_iter()
+            .filter(|line| line.contains("a@"))
+            .collect::<Vec<_>>()
+    };
+    let seen = instances("v", &cut);
+    assert_eq!(
+        next(&new, &seen),
+        ["start a@2.service", "restart a@3.service"]
+    );
+    assert_eq!(
+        next(&old, &seen),
+        ["restart a@1.service", "start a@2.service"]
+    );
+    // It was stopped for its restart, and then nothing came.
+    let stopped = [
+        ("a@1.service", Up, "9"),
+        ("a@2.service", Inactive, ""),
+        ("a@3.service", Up, "7"),
+    ];
+    let seen = instances("v", &stopped);
+    assert_eq!(next(&new, &seen), ["start a@2.service"]);
+}

@@ -9,6 +9,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use units::UnitName;
+
 use super::files::Files;
 use super::observed::{Active, Applied, Cause, Observed, Reason};
 use super::order::ordered;
@@ -122,11 +124,7 @@ fn kept(
         _ => {}
     }
     if unit.start == Start::Template {
-        if !causes.is_empty() {
-            for instance in observed.instances(name) {
-                wanted.restart.insert(instance.clone(), causes.clone());
-            }
-        }
+        instances(name, unit, applied, observed, files, wanted);
         return;
     }
     if unit.nature == Nature::Socket && !causes.is_empty() && !new {
@@ -154,6 +152,36 @@ fn kept(
             wanted.start.insert(name.to_owned(), causes);
         }
         _ => {}
+    }
+}
+
+/// The running instances of a template that changed, and those that a run which was cut short
+/// has left behind.
+fn instances(
+    template: &str,
+    unit: &Unit,
+    applied: &Applied,
+    observed: &Observed,
+    files: &Files,
+    wanted: &mut Wanted,
+) {
+    let is_instance = |name: &&String| {
+        let parsed = UnitName::parse(name).and_then(|name| name.template());
+        parsed.is_some_and(|found| found.to_string() == template)
+    };
+    let due = applied.due.keys().filter(is_instance);
+    let names: BTreeSet<&String> = observed.instances(template).iter().chain(due).collect();
+    for name in names {
+        let before = applied.instances.get(name);
+        let before = before.or_else(|| applied.units.get(template));
+        let causes = changes(name, unit, before, applied, files);
+        let change = match observed.is_running(name) {
+            true => &mut wanted.restart,
+            false => &mut wanted.start,
+        };
+        if !causes.is_empty() {
+            change.insert(name.clone(), causes);
+        }
     }
 }
 
