@@ -55,6 +55,8 @@ pub(crate) struct Definitions {
     pub artifacts: BTreeMap<String, Artifact>,
     pub directories: BTreeMap<String, DropInDirectory>,
     pub payloads: Vec<Payload>,
+    /// To whom payloads belong that are not root's.
+    pub owners: Option<EntryId>,
     pub findings: Vec<Diagnostic>,
 }
 
@@ -158,6 +160,11 @@ impl Definitions {
             [area] if areas.contains(area) => {
                 let wrong = || unsafe_link(entry, "it must be a directory", "make it a directory");
                 self.findings.push(refusal(entry).unwrap_or_else(wrong));
+            }
+            ["owners.yaml"] if at == Place::Service => {
+                self.findings
+                    .extend(refusal(entry).or_else(|| unreadable(entry)));
+                self.owners = entry.has_text.then_some(id);
             }
             [name] => {
                 if is_directory(entry) {

@@ -36,6 +36,7 @@ pub const SOCKET_WITHOUT_SERVICE: Code = Code("socket-without-service");
 pub const UNKNOWN_REFERENCE: Code = Code("unknown-reference");
 pub const DEPENDENCY_CYCLE: Code = Code("dependency-cycle");
 
+pub const INVALID_OWNER: Code = Code("invalid-owner");
 pub const OUTSIDE_ETC: Code = Code("outside-etc");
 pub const FILE_IN_ETC: Code = Code("file-in-etc");
 pub const RESERVED_ROOT: Code = Code("reserved-root");

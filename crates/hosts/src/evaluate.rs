@@ -15,6 +15,7 @@ use units::{Flavour, UnitName, Version};
 use crate::artifact::{Unit, assemble};
 use crate::catalog::{Definitions, DropInDirectory, span};
 use crate::declaration::{self, Declaration, HostName};
+use crate::owners::Owner;
 use crate::repository::{EntryId, Repository};
 use crate::{codes, install, payload, unit_rules};
 
@@ -50,7 +51,7 @@ pub enum Content {
     Link(String),
 }
 
-/// A file of the desired state. Its owner is root; its mode is 0755 if executable, else 0644.
+/// A file of the desired state. Its mode is 0755 if executable, else 0644.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DesiredFile {
     pub target: String,
@@ -62,6 +63,8 @@ pub struct DesiredFile {
     pub origin: Option<EntryId>,
     /// For a payload: the base entry that the host's replaces.
     pub replaces: Option<EntryId>,
+    /// Root, unless declared.
+    pub owner: Option<Owner>,
 }
 
 impl DesiredFile {
@@ -89,6 +92,14 @@ pub struct Evaluated {
 impl Evaluated {
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(Diagnostic::is_error)
+    }
+
+    /// Moves the targets to where a user's own manager looks: `~/.config` in place of `/etc`.
+    pub fn for_user(&mut self) {
+        for file in &mut self.files {
+            file.target = install::for_user(&file.target);
+        }
+        self.files.sort_by(|a, b| a.target.cmp(&b.target));
     }
 
     pub fn unit(&self, name: &str) -> Option<&Unit> {

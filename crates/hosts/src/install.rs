@@ -20,6 +20,15 @@ pub const SYSTEMD_DIRECTORY: &str = "/etc/systemd/system";
 const HEAD: &str = "Evaluated by lath from the files named below.\n\
                     Edits here are lost: change the repository instead.";
 
+/// Where a file of the system lies for a user: below the home directory, which is written `~`.
+pub fn for_user(target: &str) -> String {
+    let below = |directory: &str| target.strip_prefix(directory)?.strip_prefix('/');
+    if let Some(rest) = below(SYSTEMD_DIRECTORY) {
+        return format!("~/.config/systemd/user/{rest}");
+    }
+    format!("~/.config{}", target.strip_prefix("/etc").unwrap_or(target))
+}
+
 /// The files of all units.
 pub(crate) fn files(repository: &Repository, units: &[Unit]) -> Vec<DesiredFile> {
     let installed: BTreeMap<String, BTreeMap<String, EntryId>> = units
@@ -62,6 +71,7 @@ fn quadlet(repository: &Repository, unit: &Unit) -> DesiredFile {
         service: unit.service.clone(),
         origin: unit.fragment,
         replaces: None,
+        owner: None,
     }
 }
 
@@ -77,6 +87,7 @@ fn systemd(
         service: unit.service.clone(),
         origin,
         replaces: None,
+        owner: None,
     };
     if let Some(fragment) = unit.fragment {
         let target = format!("{SYSTEMD_DIRECTORY}/{}", unit.name);

@@ -1,7 +1,7 @@
 //! A repository of shared Quadlet and systemd definitions, evaluated for one host.
 //!
 //! ```text
-//! services/<service>/{quadlet,quadlet-overrides,systemd,config}
+//! services/<service>/{quadlet,quadlet-overrides,systemd,config,owners.yaml}
 //! hosts/<host>/host.yaml
 //! hosts/<host>/overrides/{quadlet,systemd,config}
 //! ```
@@ -22,6 +22,7 @@ mod evaluate;
 pub mod explain;
 pub mod graph;
 mod install;
+mod owners;
 mod payload;
 pub mod plan;
 pub mod repository;
@@ -30,5 +31,6 @@ mod unit_rules;
 pub use artifact::{Layer, Unit, UnitPart};
 pub use declaration::HostName;
 pub use evaluate::{Content, DesiredFile, Evaluated, Options, check, evaluate};
+pub use owners::Owner;
 pub use payload::RESERVED_ROOTS;
 pub use repository::{Entry, EntryId, EntryKind, Repository, RepositoryBuilder};

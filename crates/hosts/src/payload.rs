@@ -11,6 +11,7 @@ use base::Diagnostic;
 use crate::catalog::{Catalog, Definitions, Payload, span};
 use crate::codes;
 use crate::evaluate::{Content, DesiredFile};
+use crate::owners;
 use crate::repository::{EntryId, EntryKind, Repository};
 
 /// Names below `/etc` that belong to the system and are refused as roots. A `*` at the end stands
@@ -146,6 +147,15 @@ pub(crate) fn layer(
         }
     }
     clashes(repository, &files, findings);
+    for (&service, definitions) in selected {
+        let Some(entry) = definitions.owners.map(|entry| repository.entry(entry)) else {
+            continue;
+        };
+        let owners = owners::read(entry, repository.sources.get(entry.source).text());
+        findings.extend_from_slice(&owners.findings);
+        let own = files.values_mut().filter(|file| file.service == service);
+        owners.apply(own, findings);
+    }
     files.into_values().collect()
 }
 
@@ -209,6 +219,7 @@ fn desired(
         service: service.to_owned(),
         origin: Some(payload.entry),
         replaces,
+        owner: None,
     })
 }
 

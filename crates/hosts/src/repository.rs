@@ -88,7 +88,7 @@ enum TextKind {
 fn text_kind(path: &str) -> Option<TextKind> {
     let parts: Vec<&str> = path.split('/').collect();
     let inside = match parts.as_slice() {
-        ["hosts", _, "host.yaml"] => return Some(TextKind::Host),
+        ["hosts", _, "host.yaml"] | ["services", _, "owners.yaml"] => return Some(TextKind::Host),
         [
             "services",
             _,

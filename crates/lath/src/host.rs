@@ -125,6 +125,9 @@ pub struct EvaluateArgs {
     host: HostArgs,
     #[command(flatten)]
     out: OutArgs,
+    /// The calling user's own units: `~/.config` in place of `/etc`
+    #[arg(long)]
+    user: bool,
     /// Write the files below this directory, which must be empty or absent
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
@@ -223,11 +226,17 @@ fn evaluate(args: &EvaluateArgs) -> Result<ExitCode, String> {
     if failed {
         return Ok(status);
     }
+    if args.user {
+        evaluated.for_user();
+    }
     if let Some(directory) = &args.into {
         write::into(&repository, &args.repository.repo, &evaluated, directory)?;
     }
     let text = match args.out.out {
-        Out::Json => json::evaluated(&repository, &evaluated),
+        Out::Json => {
+            let digest = |entry: &str| read::digest(&args.repository.repo, entry);
+            json::evaluated(&repository, &evaluated, args.user, digest)?
+        }
         Out::Text => print::evaluated(&repository, &evaluated),
     };
     Ok(output(&text, status))

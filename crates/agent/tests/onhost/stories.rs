@@ -30,6 +30,7 @@ fn web(name: &str) -> TestHost {
         ("services/web/quadlet/web.container", WEB),
         ("services/web/quadlet/data.volume", "[Volume]\n"),
         ("services/web/config/etc/web/web.conf", "greeting = base\n"),
+        ("services/web/owners.yaml", "/etc/web: \"1000:1000\"\n"),
         (
             &format!("hosts/{name}/host.yaml"),
             &host_file(name, &["web"]),
@@ -126,6 +127,14 @@ fn a_changed_configuration_restarts_its_consumers_once_and_drift_is_repaired() {
             .ok(),
         "by hand\n"
     );
+    // An owner is put back, and restarts nothing.
+    let owner = || host.run(&["stat", "-c", "%u:%g", "/etc/web/web.conf"]).ok();
+    assert_eq!(owner(), "1000:1000\n");
+    let before = host.invocation("web.service");
+    host.run(&["chown", "0:0", "/etc/web/web.conf"]).ok();
+    host.apply(&[]).ok();
+    assert_eq!(owner(), "1000:1000\n");
+    assert_eq!(host.invocation("web.service"), before);
     host.run(&["systemctl", "stop", "web.service"]).ok();
     let plan = host.plan(&[]).code(3).stdout;
     assert!(plan.contains("drift: it "), "{plan}");

@@ -5,12 +5,38 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+
+/// How many hosts run at a time: as many as a small machine has cores.
+const AT_A_TIME: usize = 2;
+static RUNNING: Mutex<usize> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+
+/// A place among the running hosts, or all of them; others wait for it.
+struct Place(usize);
+
+impl Place {
+    fn wait(share: usize) -> Arc<Place> {
+        let running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let full = |running: &mut usize| *running + share > AT_A_TIME;
+        let waited = ENDED.wait_while(running, full);
+        *waited.unwrap_or_else(PoisonError::into_inner) += share;
+        Arc::new(Place(share))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) -= self.0;
+        ENDED.notify_all();
+    }
+}
 
 pub struct TestHost {
     name: String,
     leader: String,
+    _place: Arc<Place>,
 }
 
 pub struct Output {
@@ -80,6 +106,16 @@ fn root() -> PathBuf {
 impl TestHost {
     /// Boots a host with this name, with `lath` in it.
     pub fn boot(name: &str) -> TestHost {
+        TestHost::boot_in(name, Place::wait(1))
+    }
+
+    /// Boots several hosts that run side by side, while no others do.
+    pub fn boot_together<const N: usize>(names: [&str; N]) -> [TestHost; N] {
+        let place = Place::wait(AT_A_TIME);
+        names.map(|name| TestHost::boot_in(name, Arc::clone(&place)))
+    }
+
+    fn boot_in(name: &str, place: Arc<Place>) -> TestHost {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         // The control group's name must be its own; the host's name need not.
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -97,6 +133,7 @@ impl TestHost {
         let host = TestHost {
             name: group,
             leader: String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+            _place: place,
         };
         fs::copy(binary(), host.path("/usr/bin/lath")).expect("lath is copied");
         host.run(&["hostname", name]).ok();

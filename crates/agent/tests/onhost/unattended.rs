@@ -284,8 +284,7 @@ fn a_user_has_units_of_their_own() {
 
 #[test]
 fn three_hosts_converge_from_one_repository() {
-    let names = ["kadath", "rlyeh", "ulthar"];
-    let hosts = names.map(TestHost::boot);
+    let hosts = TestHost::boot_together(["kadath", "rlyeh", "ulthar"]);
     let mut files = vec![
         (
             "services/app/systemd/app.service".to_owned(),

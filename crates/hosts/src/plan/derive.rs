@@ -28,6 +28,8 @@ pub struct Placement {
     pub payloads: String,
     pub uid: u32,
     pub gid: u32,
+    /// Files may be given to others, as declared: not by a user who is not root.
+    pub gives_away: bool,
 }
 
 impl Placement {
@@ -64,13 +66,17 @@ pub fn derive(
             Content::Link(link) => (link.as_bytes().into(), true),
             Content::Copy(entry) => (contents.get(entry).cloned().unwrap_or_default(), false),
         };
+        let declared = desired.owner.filter(|_| placement.gives_away);
+        let (uid, gid) = declared.map_or((placement.uid, placement.gid), |owner| {
+            (owner.uid, owner.gid)
+        });
         let file = File {
             role,
             sha256: Hash::of(&content),
             link,
             mode: if link { 0o777 } else { desired.mode() },
-            uid: placement.uid,
-            gid: placement.gid,
+            uid,
+            gid,
             service: desired.service.clone(),
             layers: layers(repository, evaluated, desired, role),
         };

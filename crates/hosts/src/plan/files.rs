@@ -110,7 +110,8 @@ fn wanted(
         return;
     }
     let expected = |file: &File| shows(found, file);
-    if before.is_some_and(expected) || announced.is_some_and(expected) {
+    let ours = hash(found).is_some_and(|content| applied.may_have_written(path, content));
+    if before.is_some_and(expected) || ours {
         add(
             files,
             FileVerb::Replace,
@@ -131,8 +132,8 @@ fn wanted(
 fn leftover(path: &str, file: &File, applied: &Applied, observed: &Observed, files: &mut Files) {
     let found = observed.file(path);
     let ours = |file: &File| hash(found) == Some(&file.sha256);
-    let known =
-        applied.files.get(path).is_some_and(ours) || applied.announced.get(path).is_some_and(ours);
+    let written = hash(found).is_some_and(|content| applied.may_have_written(path, content));
+    let known = applied.files.get(path).is_some_and(ours) || written;
     match found {
         Found::Absent => {}
         // Something else took its place, and that is not ours.

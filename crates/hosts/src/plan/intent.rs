@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use units::UnitName;
 
 use super::observed::{Active, Applied, Cause, Observed, Reason};
-use super::target::{File, Target, Unit};
+use super::target::{File, Hash, Target, Unit};
 use super::{Plan, UnitVerb};
 
 /// How far a run had come.
@@ -41,6 +41,9 @@ pub struct Intent {
     pub phase: Phase,
     /// Everything that may lie on the host because of this run or of one that it finishes.
     pub files: BTreeMap<String, File>,
+    /// What earlier runs that this one finishes may have put at a path of `files` instead.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub earlier: BTreeMap<String, BTreeSet<Hash>>,
     pub units: BTreeMap<String, Unit>,
     pub due: BTreeMap<String, Due>,
     pub reload: bool,
@@ -58,6 +61,13 @@ impl Intent {
     ) -> Intent {
         let mut files = applied.announced.clone();
         files.extend(target.files.clone());
+        let mut earlier = applied.earlier.clone();
+        for (path, file) in &applied.announced {
+            if files.get(path).is_some_and(|now| now.sha256 != file.sha256) {
+                let known = earlier.entry(path.clone()).or_default();
+                known.insert(file.sha256.clone());
+            }
+        }
         let mut units = applied.units.clone();
         units.extend(target.units.clone());
         let mut due = BTreeMap::new();
@@ -76,6 +86,7 @@ impl Intent {
             commit: commit.to_owned(),
             phase: Phase::Files,
             files,
+            earlier,
             units,
             due,
             reload: plan
@@ -90,6 +101,7 @@ impl Intent {
     pub fn resume(&self, before: &Applied, observed: &Observed) -> Applied {
         let mut applied = before.clone();
         applied.announced = self.files.clone();
+        applied.earlier = self.earlier.clone();
         applied.directories.extend(self.directories.iter().cloned());
         applied.reload_due = self.reload && self.phase == Phase::Files;
         for (name, unit) in &self.units {

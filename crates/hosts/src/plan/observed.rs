@@ -89,6 +89,8 @@ pub struct Applied {
     pub files: BTreeMap<String, File>,
     /// Files that a run which was cut short may have written, with what it meant to write.
     pub announced: BTreeMap<String, File>,
+    /// What still earlier runs, whose finishing was cut short as well, may have written there.
+    pub earlier: BTreeMap<String, BTreeSet<Hash>>,
     pub units: BTreeMap<String, Unit>,
     /// Units that must be restarted whatever their inputs say: a run was cut short before it
     /// came to them.
@@ -103,6 +105,16 @@ pub struct Applied {
 }
 
 impl Applied {
+    /// Whether a run that was cut short may have left this content there.
+    pub fn may_have_written(&self, path: &str, content: &Hash) -> bool {
+        let announced = self.announced.get(path);
+        announced.is_some_and(|file| file.sha256 == *content)
+            || self
+                .earlier
+                .get(path)
+                .is_some_and(|known| known.contains(content))
+    }
+
     pub fn owns(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.announced.contains_key(path)
     }

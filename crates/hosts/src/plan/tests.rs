@@ -338,3 +338,33 @@ fn instances_that_a_run_left_behind_are_finished_and_not_repeated() {
     let seen = instances("v", &stopped);
     assert_eq!(next(&new, &seen), ["start a@2.service"]);
 }
+
+/// A run was cut short, and the run that undid it was cut short as well: what the first one wrote is
+/// still ours, and no edit by hand.
+#[test]
+fn what_an_earlier_run_wrote_is_not_taken_for_an_edit() {
+    let (old, new) = (target("u", "c"), target("v", "d"));
+    let before = observed(&[(PATH, "u"), (CONF, "c")], Active::Active, "1");
+    let first = plan(&new, &applied(&old), &before, Options::default());
+    let forth = Intent::announce("1", "", &new, &applied(&old), &first);
+    let written = observed(&[(PATH, "v"), (CONF, "d")], Active::Active, "1");
+    let resumed = forth.resume(&applied(&old), &written);
+    let second = plan(&old, &resumed, &written, Options::default());
+    let back = Intent::announce("2", "", &old, &resumed, &second);
+    // Nothing was put back yet, or one of the two.
+    for conf in ["d", "c"] {
+        let seen = observed(&[(PATH, "v"), (CONF, conf)], Active::Active, "1");
+        let resumed = back.resume(&applied(&old), &seen);
+        let third = plan(&old, &resumed, &seen, Options::default());
+        let kept = third.files.iter().filter(|action| action.keep).count();
+        assert_eq!(kept, 0, "{:?}", told(&third));
+        assert!(!told(&third).iter().any(|line| line.contains("drift")));
+        let gone = plan(&Target::default(), &resumed, &seen, Options::default());
+        assert!(gone.files.iter().all(|action| !action.keep));
+    }
+    // What nobody announced is an edit all the same.
+    let edited = observed(&[(PATH, "x"), (CONF, "c")], Active::Active, "1");
+    let resumed = back.resume(&applied(&old), &edited);
+    let third = plan(&old, &resumed, &edited, Options::default());
+    assert_eq!(third.files.iter().filter(|action| action.keep).count(), 1);
+}

@@ -3,6 +3,7 @@
 
 use hosts::diff::{Change, Difference};
 use hosts::explain::Chain;
+use hosts::plan::Hash;
 use hosts::{Content, EntryId, Evaluated, Repository, Unit};
 use serde::Serialize;
 
@@ -10,6 +11,8 @@ use serde::Serialize;
 struct State<'a> {
     host: &'a str,
     services: &'a [String],
+    /// One hash over the paths, modes, owners and contents of all files.
+    digest: String,
     files: Vec<File<'a>>,
     units: Vec<UnitState<'a>>,
     start_order: &'a [String],
@@ -19,7 +22,7 @@ struct State<'a> {
 struct File<'a> {
     path: &'a str,
     mode: String,
-    owner: &'a str,
+    owner: String,
     service: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
@@ -29,6 +32,8 @@ struct File<'a> {
     link: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sha256: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     layer: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,35 +78,56 @@ struct Directive<'a> {
     outcome: &'a str,
 }
 
-pub(super) fn evaluated(repository: &Repository, evaluated: &Evaluated) -> String {
+/// `digest` hashes the content of an entry; payloads are not held in memory.
+pub(super) fn evaluated(
+    repository: &Repository,
+    evaluated: &Evaluated,
+    user: bool,
+    digest: impl Fn(&str) -> Result<String, String>,
+) -> Result<String, String> {
     let path = |entry: EntryId| repository.entry(entry).path.as_str();
     let layer = |entry: EntryId| match path(entry).starts_with("hosts/") {
         true => "host",
         false => "base",
     };
-    let files = evaluated.files.iter().map(|file| {
-        let (mut text, mut copy, mut link, mut size) = (None, None, None, None);
+    let mut files = Vec::new();
+    let mut all = String::new();
+    for file in &evaluated.files {
+        let (mut text, mut copy, mut link, mut size, mut sha256) = (None, None, None, None, None);
         match &file.content {
-            Content::Text(content) => text = Some(content.as_str()),
+            Content::Text(content) => {
+                text = Some(content.as_str());
+                sha256 = Some(Hash::of(content.as_bytes()).0);
+            }
             Content::Link(target) => link = Some(target.as_str()),
             Content::Copy(entry) => {
                 copy = Some(path(*entry));
                 size = Some(repository.entry(*entry).size);
+                sha256 = Some(digest(path(*entry))?);
             }
         }
-        File {
+        let mode = format!("{:04o}", file.mode());
+        let owner = match file.owner.filter(|_| !user) {
+            Some(owner) => format!("{}:{}", owner.uid, owner.gid),
+            None if user => "the user".to_owned(),
+            None => "root".to_owned(),
+        };
+        let content = sha256.as_deref().or(link).unwrap_or("");
+        all.push_str(&format!("{}\0{mode}\0{owner}\0{content}\n", file.target));
+        files.push(File {
             path: &file.target,
-            mode: format!("{:04o}", file.mode()),
-            owner: "root",
+            mode,
+            owner,
             service: &file.service,
             layer: text.is_none().then(|| file.origin.map(layer)).flatten(),
             text,
             copy,
             link,
             size,
+            sha256,
             replaces: file.replaces.map(path),
-        }
-    });
+        });
+    }
     let units = evaluated
         .units
         .iter()
@@ -109,11 +135,12 @@ pub(super) fn evaluated(repository: &Repository, evaluated: &Evaluated) -> Strin
     let state = State {
         host: evaluated.host.as_str(),
         services: &evaluated.services,
-        files: files.collect(),
+        digest: Hash::of(all.as_bytes()).0,
+        files,
         units: units.collect(),
         start_order: &evaluated.start_order,
     };
-    pretty(&state)
+    Ok(pretty(&state))
 }
 
 fn unit_state<'a>(repository: &'a Repository, unit: &'a Unit) -> UnitState<'a> {

@@ -36,8 +36,12 @@ pub(super) fn evaluated(repository: &Repository, evaluated: &Evaluated) -> Strin
 }
 
 fn unit_of<'a>(evaluated: &'a Evaluated, file: &DesiredFile) -> Option<&'a Unit> {
-    let name = file.target.strip_prefix("/etc/containers/systemd/")?;
-    evaluated.unit(name)
+    let (directory, name) = file.target.rsplit_once('/')?;
+    let holds_quadlets = matches!(
+        directory,
+        "/etc/containers/systemd" | "~/.config/containers/systemd"
+    );
+    evaluated.unit(name).filter(|_| holds_quadlets)
 }
 
 /// Where a file comes from: its service, its drop-ins, what it replaces.

@@ -14,6 +14,7 @@ use hosts::repository::{DEEPEST_PATH, LARGEST_TEXT, wants_text};
 use hosts::{Repository, RepositoryBuilder};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use sha2::{Digest, Sha256};
 
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
@@ -154,6 +155,22 @@ pub(super) fn open_payload(root: &Path, path: &str) -> Result<File, String> {
         FileType::RegularFile => Ok(File::from(handle)),
         _ => Err(format!("`{path}` is no longer a file")),
     }
+}
+
+/// The hash of a file's bytes, read piece by piece.
+pub(super) fn digest(root: &Path, path: &str) -> Result<String, String> {
+    let mut file = open_payload(root, path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let n = fill(&mut file, &mut buffer).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+        match buffer.get(..n) {
+            Some(piece) if n > 0 => hash.update(piece),
+            _ => break,
+        }
+    }
+    let bytes = hash.finalize();
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Whether two files have the same bytes, read piece by piece.

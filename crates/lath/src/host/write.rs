@@ -48,7 +48,9 @@ fn write(
     base: &OwnedFd,
     file: &DesiredFile,
 ) -> Result<(), io::Error> {
-    let mut names: Vec<&str> = file.target.split('/').filter(|n| !n.is_empty()).collect();
+    // A user's home directory stands for the root.
+    let path = file.target.strip_prefix('~').unwrap_or(&file.target);
+    let mut names: Vec<&str> = path.split('/').filter(|n| !n.is_empty()).collect();
     let Some(name) = names.pop() else {
         return Ok(());
     };

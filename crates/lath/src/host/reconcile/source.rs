@@ -98,6 +98,7 @@ pub fn wanted(
         payloads: layout.payloads.clone(),
         uid: rustix::process::geteuid().as_raw(),
         gid: rustix::process::getegid().as_raw(),
+        gives_away: !layout.user && rustix::process::geteuid().is_root(),
     };
     wanted.target = derive(&repository, &evaluated, &contents, &placement);
     Ok(wanted)
