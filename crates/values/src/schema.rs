@@ -22,7 +22,7 @@ use crate::merge::{Context, Merged};
 pub const MOST_FINDINGS: usize = 1_000;
 
 /// How many pairs of names are compared to find out what was meant.
-const MOST_COMPARED: usize = 2_000_000;
+const MOST_COMPARED: usize = 300_000;
 
 /// A schema, ready to check values, with the places of its parts.
 #[derive(Debug)]
