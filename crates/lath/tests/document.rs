@@ -2,6 +2,7 @@
 
 #![allow(
     clippy::unwrap_used,
+    clippy::print_stdout,
     reason = "a test program: a failure is a failed test"
 )]
 
