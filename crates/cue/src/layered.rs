@@ -12,6 +12,7 @@ use rustc_hash::FxBuildHasher;
 use crate::compile::{compile_node, compile_tree};
 use crate::eval::ids::{ExprId, NodeId};
 use crate::eval::ir::{Clause, DeclKind, Expr};
+use crate::eval::kind::Kind;
 use crate::eval::label::Label;
 use crate::eval::late::{Asker, Late};
 use crate::eval::node::{ArcType, Base, CloseInfo, Conjunct, Node, X};
@@ -206,7 +207,11 @@ impl Runtime {
 
     fn is_anything(&self, val: Val) -> bool {
         match self.ctx.unwrap_val(val) {
-            Some(Val::Lit(id)) => matches!(self.ctx.value(id), Inner::Top),
+            Some(Val::Lit(id)) => match self.ctx.value(id) {
+                Inner::Top => true,
+                Inner::Type(kind) => *kind == Kind::TOP,
+                _ => false,
+            },
             Some(Val::Node(node)) => self.ctx.nodes[node].base == Base::None,
             None => true,
         }
@@ -241,6 +246,12 @@ impl Runtime {
         });
         let best = places.min_by_key(|(weight, _)| *weight);
         best.map(|(_, place)| place)
+    }
+
+    /// Everything that was written for a vertex itself, not for what it refers to.
+    pub fn places(&self, value: Value) -> Vec<Span> {
+        let conjuncts = self.ctx.nodes[value.0].conjuncts.iter();
+        conjuncts.filter_map(|c| self.ctx.elem_span(c.x)).collect()
     }
 
     /// What is produced under a condition or a computed label: where the condition stands, and what it guards.

@@ -2,7 +2,7 @@
 //! packages.
 //!
 //! The crate reads no file, clock or environment: files come in as texts, results go out as
-//! values. It knows ranks (the layer a conjunct came from) but no tiers, tenants or policies.
+//! values. It knows layers whose references see one another's values, but no tiers, tenants or policies.
 
 pub mod checked;
 pub mod compile;

@@ -55,11 +55,6 @@ impl Runtime {
         }
     }
 
-    /// Gives a source a rank: its layer. Unranked sources have rank zero.
-    pub fn rank(&mut self, source: base::SourceId, rank: u8) {
-        self.ctx.ranks.insert(source, rank);
-    }
-
     /// Makes a package that programs import by `path`.
     pub fn add_package(&mut self, path: &str, package: Value) {
         let label = Label::string(&mut self.ctx.symbols, path);
@@ -99,15 +94,11 @@ impl Runtime {
 
     /// Adds a document to a value that has not been evaluated.
     pub fn add_data(&mut self, value: Value, tree: &Tree) {
-        let rank = self.ctx.ranks.get(&tree.source()).copied().unwrap_or(0);
         let expr = compile_tree(&mut self.ctx, tree);
         self.ctx.nodes[value.0].conjuncts.push(Conjunct {
             env: None,
             x: X::Expr(expr),
-            ci: CloseInfo {
-                rank,
-                ..CloseInfo::default()
-            },
+            ci: CloseInfo::default(),
         });
     }
 
@@ -288,30 +279,6 @@ impl Runtime {
         out: &mut impl data::write::Writer,
     ) {
         export::json_schema::write(&mut self.ctx, value.0, title, out);
-    }
-
-    /// Where a value was written, each place with the rank of its source.
-    pub fn contributions(&self, value: Value) -> Vec<(base::Span, u8)> {
-        let node = self.ctx.deref_non_disjunct(value.0);
-        let mut out = Vec::new();
-        for c in &self.ctx.nodes[node].conjuncts {
-            if let Some(span) = self.ctx.elem_span(c.x) {
-                let known = self.ctx.ranks.get(&span.source).copied();
-                out.push((span, known.unwrap_or(c.ci.rank)));
-            }
-        }
-        out
-    }
-
-    /// Scalars of lower ranks that a value stands over: place, rank, text.
-    pub fn overridden(&self, value: Value) -> Vec<(Option<base::Span>, u8, String)> {
-        let losers = self.ctx.overridden.get(&value.0);
-        losers.map_or(Vec::new(), |losers| {
-            losers
-                .iter()
-                .map(|&(id, rank)| (self.ctx.vals[id].span, rank, self.ctx.show(Val::Lit(id))))
-                .collect()
-        })
     }
 
     /// The fields of a struct or the elements of a list, in output order. Definitions, hidden and absent fields are left out.

@@ -63,18 +63,24 @@ pub(crate) fn report(
     symbols: &Symbols,
     findings: &mut Vec<Diagnostic>,
 ) -> BTreeSet<Vec<Symbol>> {
-    let mut done: BTreeSet<Vec<Symbol>> = BTreeSet::new();
     let mut in_circle = BTreeSet::new();
-    for start in steps.keys() {
-        if done.contains(start) {
-            continue;
-        }
-        for circle in circles_from(start, steps, &mut done) {
-            findings.push(finding(&circle, steps, symbols));
-            in_circle.extend(circle);
-        }
+    for circle in find(steps) {
+        findings.push(finding(&circle, steps, symbols));
+        in_circle.extend(circle);
     }
     in_circle
+}
+
+/// Every circle, as the paths in it.
+pub(crate) fn find(steps: &Steps) -> Vec<Vec<Vec<Symbol>>> {
+    let mut done: BTreeSet<Vec<Symbol>> = BTreeSet::new();
+    let mut found = Vec::new();
+    for start in steps.keys() {
+        if !done.contains(start) {
+            found.extend(circles_from(start, steps, &mut done));
+        }
+    }
+    found
 }
 
 fn step(merged: &Merged<'_>, entry: EntryId) -> Option<Step> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::Span;
+use base::{Span, Symbol};
 use cue::layered::NOWHERE;
 use data::{NodeId, Tree, TreeBuilder};
 use layers::EntryId;
@@ -35,6 +35,24 @@ impl Effective {
     pub fn same(&self, other: &Effective) -> bool {
         self.owners == other.owners
             && (self.tree).equal(self.tree.root(), &other.tree, other.tree.root())
+    }
+
+    /// Whether two are the same at a path.
+    pub fn same_at(&self, other: &Effective, path: &[Symbol]) -> bool {
+        let (a, b) = (self.find(path), other.find(path));
+        match (a, b) {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                self.owner(a) == other.owner(b) && self.tree.equal(a, &other.tree, b)
+            }
+            _ => false,
+        }
+    }
+
+    /// The node at a path.
+    pub fn find(&self, path: &[Symbol]) -> Option<NodeId> {
+        let mut names = path.iter();
+        names.try_fold(self.tree.root(), |at, &name| self.tree.get(at, name))
     }
 
     pub fn owner(&self, node: NodeId) -> Option<u16> {

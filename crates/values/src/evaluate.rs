@@ -9,6 +9,7 @@
 //! [`circles`](crate::circles).
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use base::{Diagnostic, LayerId, SourceId, Sources, Span, Symbol, Symbols};
@@ -26,10 +27,13 @@ use crate::input::{Content, Input};
 use crate::merge::{Context, Merged, Options};
 use crate::schema::MOST_FINDINGS;
 use crate::tier::Tier;
-use crate::{circles, codes, config, marks};
+use crate::{circles, codes, config, literal, marks};
 
-/// How often layers are evaluated anew before they are said not to settle.
-const MOST_TURNS: usize = 50;
+/// How often layers are evaluated anew before they are said not to settle. Each turn settles at least one more
+/// step of every chain of references that goes from layer to layer.
+const MOST_TURNS: usize = 1_000;
+/// How many turns go by between looks for circles, which would turn for ever.
+const TURNS_BETWEEN_LOOKS: usize = 4;
 
 /// All layers as documents, after each tier.
 #[derive(Debug, Default)]
@@ -116,7 +120,26 @@ struct CueSheet {
     constraints: Vec<(NodeId, Value)>,
     unknown: Vec<Unknown>,
     references: Vec<Reference>,
+    /// Those of its fields, each of the field that it is written in.
+    direct: Vec<Reference>,
+    /// What its references were bound to.
+    seen: Option<Rc<Effective>>,
     findings: Vec<Diagnostic>,
+}
+
+impl CueSheet {
+    /// Whether something that its references lead to is not what it was.
+    fn is_moved(&self, now: Option<&Rc<Effective>>) -> bool {
+        match (&self.seen, now) {
+            _ if !self.refers => false,
+            (Some(seen), Some(now)) => {
+                let mut references = self.references.iter();
+                references.any(|reference| !now.same_at(seen, &reference.to))
+            }
+            (None, None) => false,
+            _ => true,
+        }
+    }
 }
 
 struct Engine<'a> {
@@ -161,18 +184,28 @@ impl Engine<'_> {
             return;
         };
         let source = first.source;
-        let built = self.build(loaded, instance, &files);
-        let start = Span::new(source, 0..0);
-        let file = match built {
-            Ok(file) => file,
-            Err(errors) => {
-                let findings = errors.iter();
-                let findings = findings.map(|e| extract::reported_finding(e, start, tier));
-                self.findings.extend(findings);
-                return;
-            }
+        let may_be_plain = self.options.at.is_none() && !self.options.evaluate_all;
+        let plain = match may_be_plain {
+            true => literal::read(&files, self.runtime.symbols()),
+            false => None,
         };
-        self.config.add(&mut self.runtime, tier, &files, file);
+        if let Some(plain) = plain {
+            if !plain.is_all {
+                // The rest of the file may be wrong, or hold a schema.
+                self.build_reported(tier, loaded, instance, &files);
+            }
+            self.sheets.push(Sheet {
+                document: Document {
+                    defaults,
+                    ..Document::new(tier, plain.tree, Kind::Cue)
+                },
+                cue: None,
+            });
+            return;
+        }
+        let Some(file) = self.build_reported(tier, loaded, instance, &files) else {
+            return;
+        };
         self.sheets.push(Sheet {
             document: Document {
                 defaults,
@@ -187,9 +220,35 @@ impl Engine<'_> {
                 constraints: Vec::new(),
                 unknown: Vec::new(),
                 references: Vec::new(),
+                direct: Vec::new(),
+                seen: None,
                 findings: Vec::new(),
             }),
         });
+    }
+
+    /// Builds a package and notes its schema; says what is wrong.
+    fn build_reported(
+        &mut self,
+        tier: Tier,
+        loaded: &cue::load::Loaded,
+        instance: &cue::load::Instance,
+        files: &[&cue::syntax::ast::File],
+    ) -> Option<Value> {
+        let source = files.first()?.source;
+        let built = self.build(loaded, instance, files);
+        let start = Span::new(source, 0..0);
+        let file = match built {
+            Ok(file) => file,
+            Err(errors) => {
+                let findings = errors.iter();
+                let findings = findings.map(|e| extract::reported_finding(e, start, tier));
+                self.findings.extend(findings);
+                return None;
+            }
+        };
+        self.config.add(&mut self.runtime, tier, files, file);
+        Some(file)
     }
 
     /// A tree with nothing in it.
@@ -252,7 +311,7 @@ impl Engine<'_> {
             .iter()
             .filter(|s| s.document.tier <= tier)
             .count();
-        let mut effective: Option<Effective> = None;
+        let mut effective: Option<Rc<Effective>> = None;
         let mut joined: Option<(Effective, Vec<Breach>)> = None;
         let mut turn = 0;
         loop {
@@ -269,14 +328,16 @@ impl Engine<'_> {
             turn += 1;
             let now = {
                 let merged = Merged::of(&stage);
-                refers.then(|| Effective::of(&merged))
+                refers.then(|| Rc::new(Effective::of(&merged)))
             };
             let is_settled = match (&now, &effective) {
                 (None, _) => true,
                 (Some(now), Some(before)) => now.same(before),
                 (Some(_), None) => false,
             };
-            if is_settled || turn > MOST_TURNS {
+            let is_endless = turn > MOST_TURNS
+                || turn % TURNS_BETWEEN_LOOKS == 0 && self.turns_in_circles(&stage, count);
+            if is_settled || is_endless {
                 if is_last {
                     self.report(&stage, is_settled);
                 }
@@ -286,6 +347,19 @@ impl Engine<'_> {
             }
             effective = now;
         }
+    }
+
+    /// Whether values refer to each other in a circle.
+    fn turns_in_circles(&self, stage: &Stage, count: usize) -> bool {
+        let mut steps = circles::steps(&Merged::of(stage));
+        if !circles::find(&steps).is_empty() {
+            return true;
+        }
+        for sheet in self.sheets.iter().take(count) {
+            let references = sheet.cue.iter().flat_map(|cue| &cue.direct);
+            circles::add(&mut steps, references, &sheet.document.tier.role());
+        }
+        !circles::find(&steps).is_empty()
     }
 
     /// Joins the values with the schema, unless they are what they were, and takes up its defaults.
@@ -355,7 +429,7 @@ impl Engine<'_> {
         }
     }
 
-    fn evaluate_sheet(&mut self, at: usize, effective: Option<&Effective>) {
+    fn evaluate_sheet(&mut self, at: usize, effective: Option<&Rc<Effective>>) {
         let Some(Sheet {
             document,
             cue: Some(sheet),
@@ -363,7 +437,7 @@ impl Engine<'_> {
         else {
             return;
         };
-        if sheet.evaluated && !sheet.refers {
+        if sheet.evaluated && !sheet.is_moved(effective) {
             return;
         }
         let (file, source, tier) = (sheet.file, sheet.source, document.tier);
@@ -414,7 +488,7 @@ impl Engine<'_> {
         }
         let extracted = layer.as_ref().and_then(|layer| {
             let asked = (tier, source, layer);
-            self.extract(asked, effective)
+            self.extract(asked, effective.map(AsRef::as_ref))
         });
         let references = layer.map_or_else(Vec::new, |layer| layer.references);
         let Some(Sheet {
@@ -427,12 +501,14 @@ impl Engine<'_> {
         sheet.evaluated = true;
         sheet.refers = !references.is_empty();
         sheet.references = references;
+        sheet.seen = effective.cloned();
         sheet.findings = findings;
         if let Some(extracted) = extracted {
             document.tree = Arc::new(extracted.tree);
             document.derived = Arc::new(extracted.derived);
             sheet.constraints = extracted.constraints;
             sheet.unknown = extracted.unknown;
+            sheet.direct = extracted.direct;
             sheet.findings.extend(extracted.findings);
         }
     }
@@ -447,14 +523,7 @@ impl Engine<'_> {
             true => Vec::new(),
             false => self.runtime.guards(),
         };
-        let exists = |path: &[Symbol]| {
-            effective.is_some_and(|effective| {
-                let tree = &effective.tree;
-                let mut names = path.iter();
-                let found = names.try_fold(tree.root(), |at, &name| tree.get(at, name));
-                found.is_some()
-            })
-        };
+        let exists = |path: &[Symbol]| effective.is_some_and(|e| e.find(path).is_some());
         let asked = Asked {
             tier,
             source,
@@ -549,12 +618,15 @@ impl Engine<'_> {
         let merged = Merged::of(stage);
         let symbols = &*self.runtime.symbols();
         let mut steps = circles::steps(&merged);
-        if !is_settled {
-            // What stands changes from turn to turn: all that layers refer to counts.
-            for sheet in &self.sheets {
-                let references = sheet.cue.iter().flat_map(|cue| &cue.references);
-                circles::add(&mut steps, references, &sheet.document.tier.role());
-            }
+        for sheet in &self.sheets {
+            let Some(cue) = &sheet.cue else {
+                continue;
+            };
+            // What stands changes from turn to turn, or cannot be computed: then all that layers refer to counts.
+            let unknown: BTreeSet<&Vec<Symbol>> = cue.unknown.iter().map(|u| &u.path).collect();
+            let references = cue.direct.iter();
+            let references = references.filter(|r| !is_settled || unknown.contains(&r.from));
+            circles::add(&mut steps, references, &sheet.document.tier.role());
         }
         let in_circle = circles::report(&steps, symbols, &mut self.findings);
         for (number, sheet) in self.sheets.iter().enumerate() {

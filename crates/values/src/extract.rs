@@ -25,6 +25,8 @@ pub(crate) struct Extracted {
     pub constraints: Vec<(NodeId, Value)>,
     /// What could not be computed.
     pub unknown: Vec<Unknown>,
+    /// The references of fields, each of the field that it is written in.
+    pub direct: Vec<Reference>,
     pub findings: Vec<Diagnostic>,
 }
 
@@ -66,6 +68,7 @@ pub(crate) fn extract(runtime: &mut Runtime, root: Value, asked: &Asked<'_>) -> 
         derived: Derived::new(),
         constraints: Vec::new(),
         unknown: Vec::new(),
+        direct: Vec::new(),
         findings: Vec::new(),
     };
     let start = Span::new(asked.source, 0..0);
@@ -79,6 +82,7 @@ pub(crate) fn extract(runtime: &mut Runtime, root: Value, asked: &Asked<'_>) -> 
         derived: walk.derived,
         constraints: walk.constraints,
         unknown: walk.unknown,
+        direct: walk.direct,
         findings: walk.findings,
     }
 }
@@ -95,6 +99,7 @@ struct Walk<'a, 'r> {
     derived: Derived,
     constraints: Vec<(NodeId, Value)>,
     unknown: Vec<Unknown>,
+    direct: Vec<Reference>,
     findings: Vec<Diagnostic>,
 }
 
@@ -109,7 +114,7 @@ impl Walk<'_, '_> {
     /// Makes a node of what a vertex says. Depth is bounded by the evaluator.
     fn visit(&mut self, value: Value, above: Span) -> Option<Made> {
         let place = self.runtime.place(value);
-        let (derived, through) = self.derivation(place.map(|place| place.span));
+        let (derived, through) = self.derivation(value, place.map(|place| place.span));
         let span = through.or(place.map(|place| place.span)).unwrap_or(above);
         let word = self.runtime.said(value);
         let mut is_constraint = false;
@@ -268,10 +273,15 @@ impl Walk<'_, '_> {
 
     /// What the field at the current path was computed from, and the reference that it came
     /// through if that stands further up.
-    fn derivation(&self, place: Option<Span>) -> (Vec<Vec<Symbol>>, Option<Span>) {
+    fn derivation(
+        &mut self,
+        value: Value,
+        place: Option<Span>,
+    ) -> (Vec<Vec<Symbol>>, Option<Span>) {
         if self.references.is_empty() || self.in_list > 0 || self.path.is_empty() {
             return (Vec::new(), None);
         }
+        let written = self.runtime.places(value);
         let mut found = Vec::new();
         let mut through = None;
         for depth in 0..=self.path.len() {
@@ -280,7 +290,16 @@ impl Walk<'_, '_> {
             };
             for reference in self.references.get(from).into_iter().flatten() {
                 if rest.is_empty() {
-                    found.push(reference.to.clone());
+                    // What it refers to may refer to more: that is not said of this field.
+                    let span = reference.span;
+                    let own = span.is_some_and(|at| {
+                        let is_field = self.written.is_some_and(|values| contains(values, at));
+                        !is_field || written.iter().any(|&w| contains(w, at))
+                    });
+                    if own {
+                        found.push(reference.to.clone());
+                        self.direct.push((*reference).clone());
+                    }
                     continue;
                 }
                 if self.guarded(reference.span, place) {

@@ -18,6 +18,7 @@ mod effective;
 mod evaluate;
 mod extract;
 mod input;
+mod literal;
 mod locked;
 mod marks;
 mod merge;

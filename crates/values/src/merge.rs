@@ -25,6 +25,8 @@ pub struct Options {
     pub null_deletes: bool,
     /// Look for conflicts with locks only: the schema is quoted but not checked.
     pub locks_only: bool,
+    /// Evaluate also what is plain data in CUE: slower, and the same.
+    pub evaluate_all: bool,
 }
 
 /// One layer of the stack, with what the engine does not know of it.

@@ -85,16 +85,11 @@ impl Ctx {
             .push(Node::new(None, Label::NONE, ArcType::Member));
         let exprs = self.compile_literals(package, files)?;
         let env = self.envs.push(Env::default());
-        for (expr, file) in exprs.into_iter().zip(files) {
-            let rank = self.ranks.get(&file.source).copied().unwrap_or(0);
-            let ci = CloseInfo {
-                rank,
-                ..CloseInfo::default()
-            };
+        for expr in exprs {
             self.nodes[node].conjuncts.push(Conjunct {
                 env: Some(env),
                 x: X::Expr(expr),
-                ci,
+                ci: CloseInfo::default(),
             });
         }
         Ok(node)

@@ -368,9 +368,7 @@ impl Ctx {
         let mut i = 0;
         while let Some(&c) = self.nodes[arc].conjuncts.get(i) {
             i += 1;
-            // A literal keeps the rank of its own layer, whoever refers to it.
-            let rank = c.ci.rank;
-            self.schedule_conjunct(node, c, CloseInfo { rank, ..ci })?;
+            self.schedule_conjunct(node, c, ci)?;
         }
         if self.bare_state(arc) && self.work(node).is_some() {
             self.w(node).to_complete = true;

@@ -75,13 +75,9 @@ pub struct Ctx {
     pub list_tails: HashMap<NodeId, Vec<ExprId>, FxBuildHasher>,
     /// Packages that were imported, by path.
     pub packages: HashMap<Label, NodeId, FxBuildHasher>,
-    /// The rank of each source; sources that are not named have rank zero.
-    pub ranks: HashMap<base::SourceId, u8, FxBuildHasher>,
     pub regexes: super::regex_cache::RegexCache,
     /// The names of the sources, for the order of reports.
     pub source_names: Vec<String>,
-    /// Scalars of lower ranks that lost against a higher one.
-    pub overridden: HashMap<NodeId, Vec<(ValId, u8)>, FxBuildHasher>,
     /// Comments above declarations.
     pub docs: HashMap<super::ids::DeclId, Vec<String>, FxBuildHasher>,
     /// Every builtin that a program mentions.
@@ -173,10 +169,8 @@ impl Ctx {
             no_env,
             list_tails: HashMap::default(),
             packages: HashMap::default(),
-            ranks: HashMap::default(),
             regexes: Default::default(),
             source_names: Vec::new(),
-            overridden: HashMap::default(),
             docs: HashMap::default(),
             builtins: super::builtin::predeclared(),
             late: None,

@@ -165,10 +165,6 @@ impl Ctx {
                     }
                     Ok(r) => {
                         tmp.push(r);
-                        let before = self.w(p).orig_rank;
-                        let w = self.w(r);
-                        w.orig_rank = d.ci.rank;
-                        w.rank = before;
                         let w = self.w(p);
                         if w.mode == Mode::Default || w.orig_mode == Mode::Default {
                             left_drops = false;
@@ -183,18 +179,11 @@ impl Ctx {
         let mut out: Vec<NodeId> = Vec::new();
         let mut decided = false;
         for r in tmp {
-            let (mut mode, mut orig, rank, subs) = {
+            let (mode, orig, subs) = {
                 let w = self.w(r);
-                (w.mode, w.orig_mode, w.rank, w.disjuncts.clone())
+                (w.mode, w.orig_mode, w.disjuncts.clone())
             };
             if subs.is_empty() {
-                // Between ranks the higher default wins; within one rank this changes nothing.
-                if !right_drops && orig == Mode::Not && d.ci.rank < rank {
-                    orig = Mode::Maybe;
-                }
-                if !left_drops && mode == Mode::Not && d.ci.rank > rank {
-                    mode = Mode::Maybe;
-                }
                 self.w(r).mode = combine(mode, orig, left_drops, right_drops);
                 self.append_disjunct(&mut out, r)?;
             } else {

@@ -109,8 +109,7 @@ impl Ctx {
                 let live =
                     self.nodes[r.node].status != Status::Finalized && self.work(r.node).is_some();
                 if live {
-                    let rank = c.ci.rank;
-                    self.schedule_conjunct(r.node, c, CloseInfo { rank, ..r.ci })?;
+                    self.schedule_conjunct(r.node, c, r.ci)?;
                 }
             }
         }

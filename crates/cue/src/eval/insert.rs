@@ -1,6 +1,6 @@
 //! Unifying a vertex with a value: scalars, types, bounds, validators, plain data.
 //!
-//! The settle point of scalars is here: of one rank two values must be equal, of several the highest stands.
+//! The settle point of scalars is here: two values must be equal.
 
 use super::conjunct::{mode, set_optional};
 use super::context::{Ctx, R};
@@ -313,38 +313,26 @@ impl Ctx {
         Ok(())
     }
 
-    /// The settle point of scalars: with one rank two values must be equal; of several ranks the
-    /// highest stands and the others are recorded.
+    /// The settle point of scalars: two values must be equal.
     pub(super) fn insert_scalar(&mut self, node: NodeId, id: ValId, ci: CloseInfo) -> R<()> {
         self.unshare(node)?;
         self.update_cyclic(node, ci)?;
         let w = self.w(node);
         if let Some(before) = w.scalar {
-            let (rank, scalar_id) = (w.scalar_rank, w.scalar_id);
-            if rank > ci.rank {
-                self.overridden.entry(node).or_default().push((id, ci.rank));
-                return Ok(());
+            let scalar_id = w.scalar_id;
+            if !self.scalars_equal(id, before) {
+                let (a, b) = (self.lit_kind(id), self.lit_kind(before));
+                self.conflict(
+                    node,
+                    (X::Val(id), a, ci.def),
+                    (X::Val(before), b, scalar_id),
+                );
             }
-            if rank == ci.rank {
-                if !self.scalars_equal(id, before) {
-                    let (a, b) = (self.lit_kind(id), self.lit_kind(before));
-                    self.conflict(
-                        node,
-                        (X::Val(id), a, ci.def),
-                        (X::Val(before), b, scalar_id),
-                    );
-                }
-                return Ok(());
-            }
-            self.overridden
-                .entry(node)
-                .or_default()
-                .push((before, rank));
+            return Ok(());
         }
         let w = self.w(node);
         w.scalar = Some(id);
         w.scalar_id = ci.def;
-        w.scalar_rank = ci.rank;
         self.signal(node, SCALAR)
     }
 }

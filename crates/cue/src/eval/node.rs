@@ -70,7 +70,7 @@ pub enum Cyclic {
 /// A number for one place in the closedness graph; zero means none.
 pub type DefId = u32;
 
-/// Where a conjunct came from: its place in the closedness graph, its chain of references, its layer.
+/// Where a conjunct came from: its place in the closedness graph, its chain of references.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CloseInfo {
     pub def: DefId,
@@ -84,8 +84,6 @@ pub struct CloseInfo {
     pub from_def: bool,
     pub top_def: bool,
     pub opened: bool,
-    /// The layer of the literal's file. One rank everywhere is plain CUE.
-    pub rank: u8,
 }
 
 /// The syntax or value of a conjunct.

@@ -57,9 +57,9 @@ impl Ctx {
         }
         let work = self.work(node)?;
         let before = work.scalar?;
-        let (rank, before_id) = (work.scalar_rank, work.scalar_id);
+        let before_id = work.scalar_id;
         let (kind, before_kind) = (self.lit_kind(id), self.lit_kind(before));
-        if rank != ci.rank || kind != before_kind || self.scalars_equal(id, before) {
+        if kind != before_kind || self.scalars_equal(id, before) {
             return None;
         }
         let saved = self.push_node(node);

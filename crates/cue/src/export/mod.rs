@@ -10,4 +10,3 @@ mod expr;
 pub mod json_schema;
 pub mod order;
 pub mod syntax;
-pub mod text;

@@ -1,7 +1,5 @@
 //! The module a directory belongs to: where it begins, and what `cue.mod/module.cue` says.
 
-use base::Symbols;
-
 use super::{Failed, Loader, join, parent};
 use crate::syntax::ast::{Decl, DeclId, Expr, File, Label, List, LiteralKind};
 use crate::syntax::literal;
@@ -63,47 +61,42 @@ impl Loader<'_> {
         if !errors.is_empty() {
             return Err(errors);
         }
-        if let Some(name) = text_at(&file, file.decls, &["module"], self.symbols) {
+        if let Some(name) = self.text_at(&file, file.decls, &["module"]) {
             let (path, version) = name.split_once('@').unwrap_or((&name, ""));
             module.path = path.to_owned();
             module.version = version.to_owned();
         }
-        let language = text_at(&file, file.decls, &["language", "version"], self.symbols);
+        let language = self.text_at(&file, file.decls, &["language", "version"]);
         module.language = language.unwrap_or_default();
         Ok(module)
     }
-}
 
-/// The string that a file gives a path of plain fields.
-pub(super) fn text_at(
-    file: &File,
-    decls: List<DeclId>,
-    path: &[&str],
-    symbols: &Symbols,
-) -> Option<String> {
-    let (first, rest) = path.split_first()?;
-    file.list(decls).find_map(|id| {
-        let Decl::Field(field) = file.decl(id) else {
-            return None;
-        };
-        let name = match file.label(field.label).0 {
-            Label::Name { symbol, .. } => symbols.name(symbol).to_owned(),
-            Label::String { expr } => match file.expr(expr) {
-                Expr::Literal { text, .. } => literal::unquote_string(file.str(text)).ok()?,
+    /// The string at a path of plain fields.
+    fn text_at(&self, file: &File, decls: List<DeclId>, path: &[&str]) -> Option<String> {
+        let (first, rest) = path.split_first()?;
+        file.list(decls).find_map(|id| {
+            let Decl::Field(field) = file.decl(id) else {
+                return None;
+            };
+            let name = match file.label(field.label).0 {
+                Label::Name { symbol, .. } => self.symbols.name(symbol).to_owned(),
+                Label::String { expr } => match file.expr(expr) {
+                    Expr::Literal { text, .. } => literal::unquote_string(file.str(text)).ok()?,
+                    _ => return None,
+                },
                 _ => return None,
-            },
-            _ => return None,
-        };
-        if name != *first {
-            return None;
-        }
-        match file.expr(field.value) {
-            Expr::Struct { decls, .. } => text_at(file, decls, rest, symbols),
-            Expr::Literal {
-                kind: LiteralKind::String,
-                text,
-            } if rest.is_empty() => literal::unquote_string(file.str(text)).ok(),
-            _ => None,
-        }
-    })
+            };
+            if name != *first {
+                return None;
+            }
+            match file.expr(field.value) {
+                Expr::Struct { decls, .. } => self.text_at(file, decls, rest),
+                Expr::Literal {
+                    kind: LiteralKind::String,
+                    text,
+                } if rest.is_empty() => literal::unquote_string(file.str(text)).ok(),
+                _ => None,
+            }
+        })
+    }
 }
