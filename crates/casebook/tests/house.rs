@@ -233,3 +233,53 @@ fn every_diagnostic_code_has_a_case_and_a_line_in_the_docs() {
         missing.join("\n")
     );
 }
+
+#[test]
+fn every_requirement_of_the_values_document_has_its_case() {
+    let docs = read(root().join("docs/values.md"));
+    let table = docs
+        .split("## The document, requirement by requirement")
+        .nth(1);
+    let mut rows = Vec::new();
+    for line in table.unwrap_or_default().lines() {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        if let [name, cases] = cells.as_slice()
+            && cases.contains('`')
+        {
+            let cases: Vec<&str> = cases.split('`').skip(1).step_by(2).collect();
+            rows.push((name.trim_start_matches("| ").to_owned(), cases));
+        }
+    }
+    let cases = root().join("crates/values/cases");
+    for (name, named) in &rows {
+        for case in named {
+            let file = cases.join(format!("{case}.txtar"));
+            assert!(file.exists(), "{name}: there is no case `{case}`");
+        }
+    }
+    let numbered = (1..=11).map(|n| format!("FR-VO-{n:03}"));
+    let wanted = numbered.chain((1..=4).map(|n| format!("SC-VO-{n:03}")));
+    let others = [
+        "Example 1",
+        "Example 2",
+        "Example 3",
+        "Example 4",
+        "Acceptance 1",
+        "Acceptance 4",
+        "Acceptance 7",
+        "Acceptance 10",
+        "Output: locked",
+        "Output: provenance",
+    ];
+    for wanted in wanted.chain(others.map(str::to_owned)) {
+        let has = rows.iter().any(|(name, _)| name.starts_with(&wanted));
+        assert!(has, "no row for {wanted}");
+    }
+    let count = |word: &str| {
+        rows.iter()
+            .filter(|(name, _)| name.starts_with(word))
+            .count()
+    };
+    let sizes = [("Edge:", 6), ("Conflict:", 4), ("Command", 5)];
+    assert_eq!(sizes.map(|(word, _)| (word, count(word))), sizes);
+}

@@ -187,7 +187,11 @@ impl Loader<'_> {
             return Ok(done.clone());
         }
         let (name, bytes) = if path == "-" {
-            ("-".to_owned(), self.request.standard_input.clone())
+            let name = match self.request.shown_as {
+                Some(_) => "<stdin>",
+                None => "-",
+            };
+            (name.to_owned(), self.request.standard_input.clone())
         } else {
             (self.shown(path), self.files.read(path))
         };

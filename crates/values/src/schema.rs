@@ -21,6 +21,9 @@ use crate::merge::{Context, Merged};
 /// How many findings are listed before the rest is only mentioned.
 pub const MOST_FINDINGS: usize = 1_000;
 
+/// How many pairs of names are compared to find out what was meant.
+const MOST_COMPARED: usize = 300_000;
+
 /// A schema, ready to check values, with the places of its parts.
 #[derive(Debug)]
 pub struct Schema {
@@ -57,6 +60,13 @@ impl Schema {
     pub fn check(&self, merged: &Merged<'_>, context: Context<'_>, findings: &mut Vec<Diagnostic>) {
         let mut known = BTreeSet::new();
         let mut room = MOST_FINDINGS;
+        // What a lower tier broke is met again after each higher one.
+        let most = (MOST_FINDINGS + 1) * merged.tiers.len();
+        let compared = std::cell::Cell::new(MOST_COMPARED);
+        let at_once = blame::Room {
+            most,
+            compared: &compared,
+        };
         let last = merged.tiers.last().copied();
         for &tier in &merged.tiers {
             let is_last = Some(tier) == last;
@@ -67,8 +77,11 @@ impl Schema {
             let now = now.as_ref().unwrap_or(merged);
             let instance = values(now, now.resolution.root(), context.symbols);
             for error in self.validator.iter_errors(&instance) {
-                for breach in blame::breaches(self, now, tier, &error, context) {
-                    if (is_last || !breach.waits) && known.insert(breach.key) {
+                if !is_last && blame::waits(&error) {
+                    continue;
+                }
+                for breach in blame::breaches(self, now, tier, &error, context, at_once) {
+                    if known.insert(breach.key) {
                         if room == 0 {
                             findings.push(self.more());
                             return;

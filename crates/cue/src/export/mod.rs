@@ -10,3 +10,4 @@ mod expr;
 pub mod json_schema;
 pub mod order;
 pub mod syntax;
+pub mod text;

@@ -1,5 +1,8 @@
 //! Loaded packages into a runtime: what is imported first, then what was asked for.
 
+use base::Symbols;
+
+use super::module::text_at;
 use super::{Instance, Loaded};
 use crate::runtime::{Failed, Runtime, Value};
 
@@ -11,6 +14,14 @@ impl Instance {
             ("", package) => package.to_owned(),
             (path, _) => path.to_owned(),
         }
+    }
+}
+
+impl Instance {
+    /// The string that the files give a path of plain fields, as it is written.
+    pub fn text_at(&self, path: &[&str], symbols: &Symbols) -> Option<String> {
+        let mut files = self.files.iter();
+        files.find_map(|file| text_at(file, file.decls, path, symbols))
     }
 }
 

@@ -1,5 +1,7 @@
 //! The module a directory belongs to: where it begins, and what `cue.mod/module.cue` says.
 
+use base::Symbols;
+
 use super::{Failed, Loader, join, parent};
 use crate::syntax::ast::{Decl, DeclId, Expr, File, Label, List, LiteralKind};
 use crate::syntax::literal;
@@ -61,42 +63,47 @@ impl Loader<'_> {
         if !errors.is_empty() {
             return Err(errors);
         }
-        if let Some(name) = self.text_at(&file, file.decls, &["module"]) {
+        if let Some(name) = text_at(&file, file.decls, &["module"], self.symbols) {
             let (path, version) = name.split_once('@').unwrap_or((&name, ""));
             module.path = path.to_owned();
             module.version = version.to_owned();
         }
-        let language = self.text_at(&file, file.decls, &["language", "version"]);
+        let language = text_at(&file, file.decls, &["language", "version"], self.symbols);
         module.language = language.unwrap_or_default();
         Ok(module)
     }
+}
 
-    /// The string at a path of plain fields.
-    fn text_at(&self, file: &File, decls: List<DeclId>, path: &[&str]) -> Option<String> {
-        let (first, rest) = path.split_first()?;
-        file.list(decls).find_map(|id| {
-            let Decl::Field(field) = file.decl(id) else {
-                return None;
-            };
-            let name = match file.label(field.label).0 {
-                Label::Name { symbol, .. } => self.symbols.name(symbol).to_owned(),
-                Label::String { expr } => match file.expr(expr) {
-                    Expr::Literal { text, .. } => literal::unquote_string(file.str(text)).ok()?,
-                    _ => return None,
-                },
+/// The string that a file gives a path of plain fields.
+pub(super) fn text_at(
+    file: &File,
+    decls: List<DeclId>,
+    path: &[&str],
+    symbols: &Symbols,
+) -> Option<String> {
+    let (first, rest) = path.split_first()?;
+    file.list(decls).find_map(|id| {
+        let Decl::Field(field) = file.decl(id) else {
+            return None;
+        };
+        let name = match file.label(field.label).0 {
+            Label::Name { symbol, .. } => symbols.name(symbol).to_owned(),
+            Label::String { expr } => match file.expr(expr) {
+                Expr::Literal { text, .. } => literal::unquote_string(file.str(text)).ok()?,
                 _ => return None,
-            };
-            if name != *first {
-                return None;
-            }
-            match file.expr(field.value) {
-                Expr::Struct { decls, .. } => self.text_at(file, decls, rest),
-                Expr::Literal {
-                    kind: LiteralKind::String,
-                    text,
-                } if rest.is_empty() => literal::unquote_string(file.str(text)).ok(),
-                _ => None,
-            }
-        })
-    }
+            },
+            _ => return None,
+        };
+        if name != *first {
+            return None;
+        }
+        match file.expr(field.value) {
+            Expr::Struct { decls, .. } => text_at(file, decls, rest, symbols),
+            Expr::Literal {
+                kind: LiteralKind::String,
+                text,
+            } if rest.is_empty() => literal::unquote_string(file.str(text)).ok(),
+            _ => None,
+        }
+    })
 }

@@ -58,6 +58,9 @@ pub struct Common {
     /// Let an end user's `null` remove an overridable value, as Helm does
     #[arg(long)]
     pub null_deletes: bool,
+    /// Print the values themselves, not under `values`
+    #[arg(long)]
+    pub bare: bool,
     /// Run again whenever a file changes
     #[arg(long)]
     pub watch: bool,

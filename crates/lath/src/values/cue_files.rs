@@ -88,6 +88,14 @@ pub fn load(
     Ok(cue::load::load(&request, files, sources, symbols))
 }
 
+/// What a CUE module calls itself: `metadata: name`, else its package.
+pub fn name(loaded: &Loaded, symbols: &Symbols) -> Option<String> {
+    let instance = loaded.instances.first()?;
+    let package = Some(&instance.package).filter(|name| !name.is_empty());
+    let name = instance.text_at(&["metadata", "name"], symbols);
+    name.or_else(|| package.cloned())
+}
+
 /// The files of a directory whose files belong to no package; nothing where they do.
 fn own_files(directory: &str, files: &Watching) -> Option<Vec<String>> {
     let own = ["module.cue", "values.cue"].map(|name| join(directory, name));

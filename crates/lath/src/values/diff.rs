@@ -22,7 +22,7 @@ pub enum Out {
 
 #[derive(clap::Args)]
 pub struct DiffArgs {
-    /// The module's values: a file or a directory with values.yaml [default: the first file given]
+    /// The module's values: a file or a directory [default: the first file given]
     #[arg(long, value_name = "MODULE")]
     base: Option<String>,
     #[command(flatten)]

@@ -49,6 +49,7 @@ pub fn listing(
     merged: &Merged<'_>,
     stack: &Stack,
     view: &View,
+    bare: bool,
     context: Context<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<String> {
@@ -74,7 +75,7 @@ pub fn listing(
         Out::Lines => lines(merged, &leaves, context),
         Out::Long => long(merged, &leaves, &stack.name, context),
         Out::Json => json(merged, &leaves, context),
-        Out::Yaml => annotated(merged, below, &leaves, context),
+        Out::Yaml => annotated(merged, below, &leaves, bare, context),
     })
 }
 
@@ -253,6 +254,7 @@ fn annotated(
     merged: &Merged<'_>,
     below: EntryId,
     leaves: &[Leaf<'_>],
+    bare: bool,
     context: Context<'_>,
 ) -> String {
     let remarks = |entry: EntryId| {
@@ -263,10 +265,14 @@ fn annotated(
     };
     let wanted = filter::with_parents(merged, below, leaves);
     let mut writer = Yaml::new();
-    writer.begin_map();
-    writer.key("values");
+    if !bare {
+        writer.begin_map();
+        writer.key("values");
+    }
     let root = merged.resolution.root();
     filter::write(&mut writer, merged, root, context, &wanted, &remarks);
-    writer.end_map();
+    if !bare {
+        writer.end_map();
+    }
     writer.finish()
 }

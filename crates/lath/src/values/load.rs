@@ -5,7 +5,7 @@ use std::path::Path as FilePath;
 
 use base::{Diagnostic, SourceId, Sources, Span, Symbols};
 use data::{Tree, TreeBuilder};
-use values::{Evaluated, Input, Kind, Schema, Tier, codes};
+use values::{Content, Evaluated, Input, Kind, Schema, Tier, codes};
 
 use super::args::{Common, Format, LayerArg, LayerKind};
 use super::cue_files;
@@ -62,13 +62,17 @@ impl Loaded {
         } else {
             self.file(module, Tier::Module, false, common);
         }
+        let named = self.inputs.last().and_then(|input| match &input.content {
+            Content::Cue(loaded) => cue_files::name(loaded, &self.symbols),
+            Content::Data { .. } => None,
+        });
         self.layers(common);
         let schema = schema.and_then(|schema| self.schema(&schema));
         Stack {
             evaluated: self.evaluate(common),
             schema,
             format: format.unwrap_or(Format::Yaml),
-            name,
+            name: named.unwrap_or(name),
         }
     }
 

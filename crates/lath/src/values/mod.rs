@@ -5,7 +5,6 @@
 
 mod args;
 mod cue_files;
-mod cue_text;
 mod diff;
 mod document;
 mod inspect;
@@ -46,16 +45,13 @@ enum Command {
   lath values merge webapp.yaml --overlay prod.yaml --overlay my.yaml
   generate | lath values merge webapp.yaml --user - --format yaml")]
     Merge {
-        /// The module's values: a file, a directory with values.yaml, or `-`
+        /// The module's values: a file, a directory, or `-`
         module: String,
         #[command(flatten)]
         common: Common,
         /// The format to print [default: the module's]
         #[arg(long, value_name = "FORMAT")]
         out: Option<Format>,
-        /// Print the values themselves, not under `values`
-        #[arg(long)]
-        bare: bool,
     },
     /// Check all tiers: syntax, marks, locks and the schema
     #[command(after_help = "Examples:
@@ -63,7 +59,7 @@ enum Command {
   lath values validate webapp.yaml --platform prod.yaml --user my.yaml --schema values.schema.json
   lath values validate webapp.yaml --platform prod.yaml my.yaml --report sarif 2> findings.sarif")]
     Validate {
-        /// The module's values: a file, a directory with values.yaml, or `-`
+        /// The module's values: a file, a directory, or `-`
         module: String,
         #[command(flatten)]
         common: Common,
@@ -75,7 +71,7 @@ enum Command {
   lath values inspect webapp.yaml --platform prod.yaml --path resources.limits.cpu
   lath values inspect webapp.yaml --platform prod.yaml --out yaml > annotated.yaml")]
     Inspect {
-        /// The module's values: a file, a directory with values.yaml, or `-`
+        /// The module's values: a file, a directory, or `-`
         module: String,
         #[command(flatten)]
         common: Common,
@@ -92,7 +88,7 @@ enum Command {
     #[command(after_help = "Example:
   lath values check webapp.yaml --platform prod.yaml --user my.yaml")]
     Check {
-        /// The module's values: a file, a directory with values.yaml, or `-`
+        /// The module's values: a file, a directory, or `-`
         module: String,
         #[command(flatten)]
         common: Common,
@@ -115,7 +111,6 @@ pub fn run(values: &Values) -> ExitCode {
             module,
             common,
             out,
-            bare,
         } => watched(common, |loaded| {
             let stack = loaded.stack(module, common);
             single(
@@ -124,7 +119,7 @@ pub fn run(values: &Values) -> ExitCode {
                 &options(common),
                 &mut |merged, context, found| {
                     let format = out.unwrap_or(stack.format);
-                    output::values(merged, context, format, *bare)
+                    output::values(merged, context, format, common.bare)
                         .map_err(|finding| found.push(*finding))
                         .ok()
                 },
@@ -165,7 +160,7 @@ pub fn run(values: &Values) -> ExitCode {
                 &stack,
                 &options(common),
                 &mut |merged, context, found| {
-                    inspect::listing(merged, &stack, view, context, found)
+                    inspect::listing(merged, &stack, view, common.bare, context, found)
                 },
             )
         }),

@@ -1,12 +1,12 @@
 //! The effective values as text.
 
 use base::{Diagnostic, Span};
+use cue::export::text::CueText;
 use data::write::{self, Json, Toml, Writer, Yaml};
 use layers::EntryId;
 use values::{Context, Merged, codes, provenance};
 
 use super::args::Format;
-use super::cue_text::CueText;
 
 /// Writes the effective values, under `values` unless they are wanted bare.
 pub fn values(

@@ -14,6 +14,7 @@ use values::{Tier, codes};
 
 use super::Outcome;
 use super::args::{Common, Format};
+use super::cue_files;
 use super::load::Loaded;
 use super::read;
 
@@ -96,7 +97,8 @@ fn print(
     match find(runtime, loaded, package) {
         Ok(Some(schema)) => {
             let mut writer = Json::indented(2);
-            let title = read::name_of(module);
+            let own = cue_files::name(package, runtime.symbols());
+            let title = own.unwrap_or_else(|| read::name_of(module));
             runtime.write_json_schema(schema, Some(&title), &mut writer);
             Some(writer.finish() + "\n")
         }

@@ -1,6 +1,8 @@
 //! From a validator's error to a finding with places: which file of which tier, and where the
 //! schema says so.
 
+use std::cell::Cell;
+
 use base::distance::nearest;
 use base::{Diagnostic, Path, Segment, Span};
 use data::Value;
@@ -14,21 +16,38 @@ use crate::show;
 use crate::target::{Target, locate, name};
 use crate::tier::Tier;
 
+/// How many of the known fields are looked at to list some of them.
+const MOST_NAMES: usize = 100;
+
 /// One thing that is wrong.
 pub struct Breach {
     pub finding: Diagnostic,
-    /// A higher tier may still put it right.
-    pub waits: bool,
     /// Equal for the same breach found again after a higher tier.
     pub key: (String, String, Option<Span>),
 }
 
+/// How much may be said, however much is wrong.
+#[derive(Clone, Copy)]
+pub struct Room<'a> {
+    /// Findings of one error.
+    pub most: usize,
+    /// Names that may still be compared with a misspelt one.
+    pub compared: &'a Cell<usize>,
+}
+
+/// Whether a higher tier may still put an error right.
+pub fn waits(error: &ValidationError<'_>) -> bool {
+    matches!(error.kind(), Kind::Required { .. })
+}
+
+/// What one error of the validator means, as many findings as there is room for: each is looked up in the values.
 pub fn breaches(
     schema: &Schema,
     merged: &Merged<'_>,
     tier: Tier,
     error: &ValidationError<'_>,
     context: Context<'_>,
+    room: Room<'_>,
 ) -> Vec<Breach> {
     let path = Path(error.instance_path().iter().map(segment).collect());
     let rule: Vec<Segment> = error.schema_path().iter().map(segment).collect();
@@ -39,11 +58,13 @@ pub fn breaches(
         context,
         pointer: error.schema_path().as_str().to_owned(),
         rule,
+        compared: room.compared,
     };
     match error.kind() {
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
             unexpected
                 .iter()
+                .take(room.most)
                 .map(|name| maker.unknown(&path.key(name.as_str()), name))
                 .collect()
         }
@@ -71,6 +92,7 @@ struct Maker<'a, 'm> {
     pointer: String,
     /// The pointer to the keyword that was broken.
     rule: Vec<Segment>,
+    compared: &'a Cell<usize>,
 }
 
 impl Maker<'_, '_> {
@@ -93,20 +115,20 @@ impl Maker<'_, '_> {
             format!("the schema knows no field `{path}`"),
         );
         let mut finding = self.place(finding, target.as_ref(), "not in the schema", true);
-        match nearest(name, known) {
+        let left = self.compared.get().checked_sub(fields.len());
+        self.compared.set(left.unwrap_or(0));
+        match left.and_then(|_| nearest(name, known)) {
             Some(near) => finding = finding.help(format!("did you mean `{near}`?")),
             None if !fields.is_empty() => {
-                let mut names: Vec<&str> = fields
-                    .iter()
-                    .map(|field| symbols.name(field.name))
-                    .collect();
+                let fields = fields.iter().take(MOST_NAMES);
+                let mut names: Vec<&str> = fields.map(|field| symbols.name(field.name)).collect();
                 names.sort_unstable();
                 let list = show::shorten(names.join(", "), show::SHORT);
                 finding = finding.help(format!("known fields here: {list}"));
             }
             None => {}
         }
-        self.finish(finding, path, target.as_ref(), false)
+        self.finish(finding, path, target.as_ref())
     }
 
     fn missing(&self, path: &Path, name: &str) -> Breach {
@@ -134,7 +156,7 @@ impl Maker<'_, '_> {
         .primary(span, "required here")
         .role("schema")
         .help(help);
-        self.finish(finding, &path, None, true)
+        self.finish(finding, &path, None)
     }
 
     fn wrong_type(&self, path: &Path, kind: &TypeKind) -> Breach {
@@ -160,7 +182,7 @@ impl Maker<'_, '_> {
         );
         let finding = self.place(finding, target.as_ref(), is, false);
         let finding = self.word(finding, path);
-        self.finish(finding, path, target.as_ref(), false)
+        self.finish(finding, path, target.as_ref())
     }
 
     fn unmet(&self, path: &Path, kind: &Kind, error: &ValidationError<'_>) -> Breach {
@@ -180,7 +202,7 @@ impl Maker<'_, '_> {
         let label = wants.map_or(String::new(), |wants| format!("{wants} is wanted"));
         let finding = self.place(finding, target.as_ref(), &label, false);
         let finding = self.word(finding, path);
-        self.finish(finding, path, target.as_ref(), false)
+        self.finish(finding, path, target.as_ref())
     }
 
     /// Adds the offender's place: the field's name for unknown fields and maps, else the value.
@@ -211,13 +233,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn finish(
-        &self,
-        finding: Diagnostic,
-        path: &Path,
-        target: Option<&Target<'_>>,
-        waits: bool,
-    ) -> Breach {
+    fn finish(&self, finding: Diagnostic, path: &Path, target: Option<&Target<'_>>) -> Breach {
         let span = target
             .filter(|target| !target.is_map)
             .map(|target| target.tree.span(target.node));
@@ -230,7 +246,6 @@ impl Maker<'_, '_> {
                 .fact("field", path.to_string())
                 .fact("tier", tier.word())
                 .fact("schemaPath", self.pointer.clone()),
-            waits,
             key: (path.to_string(), self.pointer.clone(), span),
         }
     }
