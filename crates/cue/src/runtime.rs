@@ -115,7 +115,7 @@ impl Runtime {
             };
             let decl = self.ctx.ir.decl(kind, span);
             let lit = crate::eval::ir::StructLit {
-                decls: vec![decl],
+                decls: Box::new([decl]),
                 file: false,
                 has_embed: false,
                 explicit_open: false,
@@ -283,7 +283,7 @@ impl Runtime {
 
     /// The fields of a struct or the elements of a list, in output order. Definitions, hidden and absent fields are left out.
     pub fn fields(&mut self, value: Value) -> Vec<(String, Value)> {
-        let node = self.ctx.default_node(value.0);
+        let node = self.ctx.settled_node(value.0);
         export::order::ordered_arcs(&self.ctx, node)
             .into_iter()
             .filter(|&arc| {
@@ -304,7 +304,7 @@ impl Runtime {
 
     /// The field of that name.
     pub fn field(&mut self, value: Value, name: &str) -> Option<Value> {
-        let node = self.ctx.default_node(value.0);
+        let node = self.ctx.settled_node(value.0);
         let label = Label::string(&mut self.ctx.symbols, name);
         self.ctx.find_arc(node, label).map(Value)
     }
@@ -318,7 +318,7 @@ impl Runtime {
 
     /// The text of a string value.
     pub fn text(&mut self, value: Value) -> Option<Vec<u8>> {
-        let node = self.ctx.default_node(value.0);
+        let node = self.ctx.settled_node(value.0);
         match self.ctx.scalar(Val::Node(node)) {
             Some(crate::eval::value::Value::String(s)) => Some(s.as_bytes().to_vec()),
             Some(crate::eval::value::Value::Bytes(b)) => Some(b.to_vec()),

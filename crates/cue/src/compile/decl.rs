@@ -145,7 +145,7 @@ impl<'c> Compiler<'c> {
             }
         }
         let lit = StructLit {
-            decls: out,
+            decls: out.into(),
             file: false,
             has_embed,
             explicit_open: file.experiments.explicit_open,

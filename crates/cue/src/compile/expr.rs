@@ -222,7 +222,13 @@ impl Compiler<'_> {
                 Err(e) => return self.error(at, format!("invalid string: {e}")),
             }
         }
-        self.push(Expr::Interpolation { kind, parts: out }, span)
+        self.push(
+            Expr::Interpolation {
+                kind,
+                parts: out.into(),
+            },
+            span,
+        )
     }
 
     fn selector_label(&mut self, id: ast::ExprId) -> Label {
@@ -288,7 +294,7 @@ impl Compiler<'_> {
             self.disjuncts(id, false, &mut values, &mut has_defaults);
             return self.push(
                 Expr::Disjunction {
-                    values,
+                    values: values.into(),
                     has_defaults,
                 },
                 span,

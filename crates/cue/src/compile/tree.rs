@@ -49,7 +49,7 @@ fn node(ctx: &mut Ctx, tree: &Tree, id: data::NodeId, root: bool) -> ExprId {
                 decls.push(ctx.ir.decl(kind, tree.key_span(field)));
             }
             let lit = StructLit {
-                decls,
+                decls: decls.into(),
                 file: root,
                 has_embed: false,
                 explicit_open: false,

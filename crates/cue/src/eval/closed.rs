@@ -264,7 +264,7 @@ impl Ctx {
             }
             links.sort_unstable_by_key(|link| std::cmp::Reverse(link.1));
             links.dedup();
-            self.w(node).all_links = Some(links);
+            self.w(node).all_links = Some(Box::new(links));
         }
         let Some(links) = self.w(node).all_links.take() else {
             return false;
@@ -314,7 +314,7 @@ impl Ctx {
             return Vec::new();
         };
         if work.reqs_computed {
-            return work.req_sets.clone();
+            return work.req_sets.to_vec();
         }
         let mut sets = match self.nodes[node].parent {
             Some(parent) if !work.drop_parent_reqs && self.work(parent).is_some() => {
@@ -382,7 +382,7 @@ impl Ctx {
         }
         let w = self.w(node);
         w.reqs_computed = true;
-        w.req_sets.clone_from(&sets);
+        w.req_sets = sets.clone().into();
         sets
     }
 

@@ -189,7 +189,7 @@ impl Ctx {
                 copy.base = Base::None;
             }
             copy.arcs = Default::default();
-            copy.structs = Vec::new();
+            copy.structs.clear();
         }
         self.nodes.push(copy)
     }

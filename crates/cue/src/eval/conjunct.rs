@@ -8,7 +8,7 @@ use super::context::{Ctx, R};
 use super::ids::{EnvId, ExprId, NodeId};
 use super::ir::{DeclKind, Expr, Op};
 use super::kind::Kind;
-use super::node::{ArcType, CloseInfo, Conjunct, Cyclic, StructUse, X};
+use super::node::{ArcType, CloseInfo, Conjunct, Cyclic, X};
 use super::sched::{ANCESTORS, FIELD_CONJUNCTS};
 use super::value::Val;
 use super::work::{
@@ -137,7 +137,7 @@ impl Ctx {
                 // A call in a cycle must wait for content that does not repeat itself.
                 let call = match other {
                     Expr::Call { args, .. } => args.clone(),
-                    _ => Vec::new(),
+                    _ => Box::default(),
                 };
                 self.unshare(node)?;
                 let w = self.w(node);
@@ -211,15 +211,7 @@ impl Ctx {
             }
             at = self.envs[e].up;
         }
-        let structs = &mut self.nodes[node].structs;
-        match structs.iter_mut().find(|s| s.expr == expr) {
-            Some(again) => again.repeats += 1,
-            None => structs.push(StructUse {
-                expr,
-                repeats: 0,
-                comp,
-            }),
-        }
+        self.use_struct(node, expr, comp);
         let Expr::Struct(lit) = &self.ir.exprs[expr] else {
             return Ok(());
         };

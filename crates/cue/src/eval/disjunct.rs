@@ -112,12 +112,12 @@ impl Ctx {
                     return Ok(Some(bottom));
                 }
             }
-            _ => self.w(node).disjuncts.extend_from_slice(&cross),
+            _ => self.w(node).disjuncts.extend(cross.iter().copied()),
         }
         let disjuncts = self.w(node).disjuncts.clone();
         let mut completed = 0;
         let mut defaults = 0;
-        if let [one] = disjuncts.as_slice() {
+        if let [one] = &*disjuncts {
             completed = self.w(*one).sched.completed;
         }
         for &d in &disjuncts {

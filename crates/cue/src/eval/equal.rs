@@ -191,28 +191,8 @@ impl Ctx {
     }
 
     pub fn default_node(&mut self, node: NodeId) -> NodeId {
-        let node = self.deref_value(node);
+        let node = self.settled_node(node);
         match self.nodes[node].base {
-            Base::Val(id) => {
-                let Some(d) = self.disjunction(id) else {
-                    return node;
-                };
-                let (defaults, first) = (d.defaults, d.values.first().copied());
-                match (defaults, first) {
-                    (0, _) | (_, None) => node,
-                    (1, Some(Val::Node(first))) => self.default_node(first),
-                    _ => {
-                        let (parent, label) = (self.nodes[node].parent, self.nodes[node].label);
-                        let base = match self.default_of_disjunction(id, defaults) {
-                            Val::Lit(id) => Base::Val(id),
-                            Val::Node(n) => Base::Node(n),
-                        };
-                        let copy = self.copy_node(node, parent, label);
-                        self.nodes[copy].base = base;
-                        copy
-                    }
-                }
-            }
             Base::List { open: true } => {
                 let (parent, label) = (self.nodes[node].parent, self.nodes[node].label);
                 let copy = self.copy_node(node, parent, label);
@@ -220,6 +200,32 @@ impl Ctx {
                 copy
             }
             _ => node,
+        }
+    }
+
+    /// As [`Ctx::default_node`], for those who do not mind whether a list is open.
+    pub fn settled_node(&mut self, node: NodeId) -> NodeId {
+        let node = self.deref_value(node);
+        let Base::Val(id) = self.nodes[node].base else {
+            return node;
+        };
+        let Some(d) = self.disjunction(id) else {
+            return node;
+        };
+        let (defaults, first) = (d.defaults, d.values.first().copied());
+        match (defaults, first) {
+            (0, _) | (_, None) => node,
+            (1, Some(Val::Node(first))) => self.settled_node(first),
+            _ => {
+                let (parent, label) = (self.nodes[node].parent, self.nodes[node].label);
+                let base = match self.default_of_disjunction(id, defaults) {
+                    Val::Lit(id) => Base::Val(id),
+                    Val::Node(n) => Base::Node(n),
+                };
+                let copy = self.copy_node(node, parent, label);
+                self.nodes[copy].base = base;
+                copy
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Fields: making them, adding conjuncts to them, and applying pattern constraints.
 
 use super::context::{Ctx, R};
+use super::few::Rare;
 use super::ids::NodeId;
 use super::ir::Op;
 use super::kind::Kind;
@@ -88,11 +89,7 @@ impl Ctx {
         self.update_arc_type(arc, arc_type)?;
         let mut same = None;
         if check {
-            same = self.nodes[arc]
-                .conjuncts
-                .iter()
-                .find(|x| x.x == c.x && self.same_env(x.env, c.env))
-                .copied();
+            same = self.known_conjunct(arc, c);
         }
         match same {
             None => self.nodes[arc].conjuncts.push(c),
@@ -157,7 +154,7 @@ impl Ctx {
         let env = c.env.unwrap_or(self.no_env);
         let env = Env {
             label,
-            lets: Vec::new(),
+            lets: Rare::new(),
             ..self.envs[env].clone()
         };
         c.env = Some(self.envs.push(env));

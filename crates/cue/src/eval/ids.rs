@@ -45,16 +45,23 @@ ids! {
 
 /// A growing table of things that are referred to by number. Nothing is removed before the whole
 /// table is dropped.
+///
+/// It grows by chunks and never moves what it holds, so that it has no copy of itself in memory while it grows.
 #[derive(Clone, Debug)]
 pub struct Arena<I, T> {
-    items: Vec<T>,
+    chunks: Vec<Vec<T>>,
+    len: usize,
     id: PhantomData<I>,
 }
+
+const CHUNK_BITS: u32 = 12;
+const CHUNK: usize = 1 << CHUNK_BITS;
 
 impl<I: Id, T> Default for Arena<I, T> {
     fn default() -> Self {
         Arena {
-            items: Vec::new(),
+            chunks: Vec::new(),
+            len: 0,
             id: PhantomData,
         }
     }
@@ -62,17 +69,27 @@ impl<I: Id, T> Default for Arena<I, T> {
 
 impl<I: Id, T> Arena<I, T> {
     pub fn push(&mut self, item: T) -> I {
-        self.items.push(item);
-        let n = u32::try_from(self.items.len()).expect("fewer than 2^32 things in one run");
+        match self.chunks.last_mut() {
+            Some(last) if last.len() < CHUNK => last.push(item),
+            // The first chunk grows from nothing: most runs are small.
+            None => self.chunks.push(vec![item]),
+            Some(_) => {
+                let mut chunk = Vec::with_capacity(CHUNK);
+                chunk.push(item);
+                self.chunks.push(chunk);
+            }
+        }
+        self.len += 1;
+        let n = u32::try_from(self.len).expect("fewer than 2^32 things in one run");
         I::new(NonZeroU32::new(n).expect("the table is not empty after a push"))
     }
 
     pub fn len(&self) -> usize {
-        self.items.len()
+        self.len
     }
 
     pub fn is_empty(&self) -> bool {
-        self.items.is_empty()
+        self.len == 0
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &T> {
@@ -80,19 +97,28 @@ impl<I: Id, T> Arena<I, T> {
     }
 }
 
+fn place(id: impl Id) -> (usize, usize) {
+    let at = id.get() as usize - 1;
+    (at >> CHUNK_BITS, at & (CHUNK - 1))
+}
+
 impl<I: Id, T> Index<I> for Arena<I, T> {
     type Output = T;
     fn index(&self, id: I) -> &T {
-        self.items
-            .get(id.get() as usize - 1)
+        let (chunk, at) = place(id);
+        self.chunks
+            .get(chunk)
+            .and_then(|chunk| chunk.get(at))
             .expect("an id comes from the arena that gave it out")
     }
 }
 
 impl<I: Id, T> IndexMut<I> for Arena<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
-        self.items
-            .get_mut(id.get() as usize - 1)
+        let (chunk, at) = place(id);
+        self.chunks
+            .get_mut(chunk)
+            .and_then(|chunk| chunk.get_mut(at))
             .expect("an id comes from the arena that gave it out")
     }
 }

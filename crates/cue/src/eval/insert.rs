@@ -79,7 +79,7 @@ impl Ctx {
                     self.insert_arc(node, label, ArcType::Member, c, ci, true)?;
                 }
                 let structs = self.nodes[other].structs.clone();
-                self.nodes[node].structs.extend(structs);
+                self.nodes[node].structs.extend(structs.iter().copied());
                 Ok(())
             }
             Base::Val(id) => self.insert_lit(node, env, id, ci),
@@ -264,7 +264,7 @@ impl Ctx {
                         ci,
                     });
                 }
-                self.w(node).checks = kept;
+                self.w(node).checks = kept.into();
                 Ok(true)
             }
         }

@@ -4,7 +4,7 @@
 //! not in the literal it was found in. Expressions are immutable and shared; their identity (the id)
 //! matters to cycle detection, to the duplicate check of conjuncts and to the order of fields.
 
-use base::Span;
+use base::{SourceId, Span};
 
 use super::ids::{Arena, DeclId, ExprId, ValId};
 use super::kind::Kind;
@@ -100,7 +100,7 @@ pub struct Comprehension {
 
 #[derive(Clone, Debug)]
 pub struct StructLit {
-    pub decls: Vec<DeclId>,
+    pub decls: Box<[DeclId]>,
     /// The literal is a whole file.
     pub file: bool,
     pub has_embed: bool,
@@ -113,7 +113,7 @@ pub enum Expr {
     Value(ValId),
     Struct(Box<StructLit>),
     /// Elements may be comprehensions; the last may be an ellipsis.
-    List(Vec<ExprId>),
+    List(Box<[ExprId]>),
     /// `...T` at the end of a list.
     Ellipsis(Option<ExprId>),
     Field {
@@ -164,7 +164,7 @@ pub enum Expr {
     /// Strings at even places, sources at odd ones.
     Interpolation {
         kind: Kind,
-        parts: Vec<ExprId>,
+        parts: Box<[ExprId]>,
     },
     Unary {
         op: Op,
@@ -181,10 +181,10 @@ pub enum Expr {
     },
     Call {
         fun: ExprId,
-        args: Vec<ExprId>,
+        args: Box<[ExprId]>,
     },
     Disjunction {
-        values: Vec<Disjunct>,
+        values: Box<[Disjunct]>,
         has_defaults: bool,
     },
     Comprehension(Box<Comprehension>),
@@ -226,17 +226,39 @@ pub struct Decl {
     pub span: Span,
 }
 
+/// A span, or none, in the size of a span.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place(Span);
+
+const NO_SOURCE: SourceId = SourceId(u32::MAX);
+
+impl From<Option<Span>> for Place {
+    fn from(span: Option<Span>) -> Place {
+        Place(span.unwrap_or(Span {
+            source: NO_SOURCE,
+            start: 0,
+            end: 0,
+        }))
+    }
+}
+
+impl Place {
+    pub fn span(self) -> Option<Span> {
+        (self.0.source != NO_SOURCE).then_some(self.0)
+    }
+}
+
 /// The expressions of all packages of one run.
 #[derive(Debug, Default)]
 pub struct Ir {
     pub exprs: Arena<ExprId, Expr>,
-    spans: Vec<Option<Span>>,
+    spans: Arena<ExprId, Place>,
     pub decls: Arena<DeclId, Decl>,
 }
 
 impl Ir {
     pub fn push(&mut self, expr: Expr, span: Option<Span>) -> ExprId {
-        self.spans.push(span);
+        self.spans.push(Place::from(span));
         self.exprs.push(expr)
     }
 
@@ -245,8 +267,7 @@ impl Ir {
     }
 
     pub fn span(&self, id: ExprId) -> Option<Span> {
-        use super::ids::Id;
-        self.spans.get(id.get() as usize - 1).copied().flatten()
+        self.spans[id].span()
     }
 
     /// The expression a declaration gives its field.

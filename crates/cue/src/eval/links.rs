@@ -12,10 +12,27 @@ impl Ctx {
     }
 
     /// The work of a vertex that is known to be in progress.
+    #[inline]
     pub fn w(&mut self, node: NodeId) -> &mut Work {
-        self.nodes[node]
-            .work
-            .get_or_insert_with(|| Box::new(Work::new(node)))
+        let work = &mut self.nodes[node].work;
+        if work.is_none() {
+            *work = Some(fresh(&mut self.spare, node));
+        }
+        work.as_deref_mut()
+            .expect("it was made just now if there was none")
+    }
+
+    /// A place for the work on a vertex.
+    pub(super) fn new_work(&mut self, node: NodeId) -> Box<Work> {
+        fresh(&mut self.spare, node)
+    }
+
+    /// Ends the work on a vertex. The place is used again.
+    pub(super) fn free_work(&mut self, node: NodeId) {
+        if let Some(mut work) = self.nodes[node].work.take() {
+            *work = Work::new(node);
+            self.spare.push(work);
+        }
     }
 
     pub fn find_arc(&self, node: NodeId, label: Label) -> Option<NodeId> {
@@ -95,8 +112,20 @@ impl Ctx {
         let mut node = Node::new(None, Label::NONE, ArcType::Member);
         node.base = base;
         node.is_dynamic = true;
-        node.conjuncts.extend_from_slice(conjuncts);
+        node.conjuncts.extend(conjuncts.iter().copied());
         node.anonymous = self.in_detached > 0;
         self.nodes.push(node)
+    }
+}
+
+/// Work that is as new, from those that were given back.
+#[cold]
+fn fresh(spare: &mut Vec<Box<Work>>, node: NodeId) -> Box<Work> {
+    match spare.pop() {
+        Some(mut work) => {
+            work.underlying = node;
+            work
+        }
+        None => Box::new(Work::new(node)),
     }
 }

@@ -166,7 +166,7 @@ impl Ctx {
 
     pub(super) fn scratch(&mut self, conjuncts: &[Conjunct]) -> R<NodeId> {
         let mut node = Node::new(None, Label::NONE, ArcType::Member);
-        node.conjuncts.extend_from_slice(conjuncts);
+        node.conjuncts.extend(conjuncts.iter().copied());
         let node = self.nodes.push(node);
         self.finalize(node)?;
         Ok(node)

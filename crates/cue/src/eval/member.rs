@@ -1,7 +1,5 @@
 //! Calls of the standard packages: arguments as plain values, results as vertices.
 
-use smallvec::smallvec;
-
 use super::call::Call;
 use super::context::{Ctx, R};
 use super::ids::{NodeId, ValId};
@@ -292,10 +290,10 @@ impl Ctx {
                 arc.status = Status::Finalized;
             }
             Val::Node(inner) if matches!(item, packages::Value::Opaque(_)) => {
-                arc.conjuncts = smallvec![Conjunct {
+                arc.conjuncts.push(Conjunct {
                     x: X::Node(inner),
                     ..conjunct
-                }];
+                });
             }
             Val::Node(inner) => {
                 arc.base = Base::Node(inner);

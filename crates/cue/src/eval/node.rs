@@ -3,10 +3,12 @@
 //! A vertex is the unification of its conjuncts. What is needed only while it is being computed lives in
 //! a [`Work`] that is dropped when the vertex is final.
 
+use std::ops::Deref;
+
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
 
+use super::few::{Few, Rare};
 use super::ids::{DeclId, EnvId, ExprId, NodeId, RefId, ValId};
 use super::label::Label;
 use super::value::Val;
@@ -87,7 +89,7 @@ pub struct CloseInfo {
 }
 
 /// The syntax or value of a conjunct.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum X {
     Expr(ExprId),
     Decl(DeclId),
@@ -120,7 +122,7 @@ pub struct Env {
     /// The firing of a comprehension this frame belongs to.
     pub comp: u32,
     /// Vertices made for `let` clauses that differ by frame.
-    pub lets: Vec<LetEntry>,
+    pub lets: Rare<LetEntry>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -145,9 +147,12 @@ pub struct PatternPair {
     pub constraint: NodeId,
 }
 
-/// The fields of a vertex in the order of insertion.
+/// The fields of a vertex in the order of insertion. Most vertices have none: this is one pointer.
 #[derive(Clone, Debug, Default)]
-pub struct Arcs {
+pub struct Arcs(Option<Box<ArcTable>>);
+
+#[derive(Clone, Debug)]
+pub struct ArcTable {
     pub list: Vec<NodeId>,
     index: Option<Box<HashMap<Label, NodeId, FxBuildHasher>>>,
 }
@@ -155,7 +160,72 @@ pub struct Arcs {
 /// From this many fields on, a table is kept beside the list.
 const INDEXED: usize = 24;
 
+static NO_ARCS: ArcTable = ArcTable {
+    list: Vec::new(),
+    index: None,
+};
+
+impl Deref for Arcs {
+    type Target = ArcTable;
+
+    fn deref(&self) -> &ArcTable {
+        self.0.as_deref().unwrap_or(&NO_ARCS)
+    }
+}
+
 impl Arcs {
+    /// Takes the fields out.
+    pub fn take(&mut self) -> Vec<NodeId> {
+        self.0.take().map_or(Vec::new(), |table| table.list)
+    }
+
+    pub fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    pub fn push(&mut self, label: Label, id: NodeId, label_of: impl Fn(NodeId) -> Label) {
+        let table = self.0.get_or_insert_with(|| Box::new(NO_ARCS.clone()));
+        table.list.push(id);
+        if let Some(index) = &mut table.index {
+            index.entry(label).or_insert(id);
+        } else if table.list.len() >= INDEXED {
+            let mut index: HashMap<_, _, FxBuildHasher> = HashMap::default();
+            for &arc in &table.list {
+                let label = if arc == id { label } else { label_of(arc) };
+                index.entry(label).or_insert(arc);
+            }
+            table.index = Some(Box::new(index));
+        }
+    }
+
+    /// Keeps the arcs for which `keep` holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(NodeId) -> bool) {
+        let Some(table) = &mut self.0 else { return };
+        let before = table.list.len();
+        table.list.retain(|&arc| keep(arc));
+        if table.list.len() != before
+            && let Some(index) = &mut table.index
+        {
+            if table.list.len() < INDEXED {
+                table.index = None;
+            } else {
+                index.retain(|_, arc| keep(*arc));
+            }
+        }
+    }
+
+    /// Replaces the arcs by others with the same labels.
+    pub fn replace(&mut self, list: Vec<NodeId>, label_of: impl Fn(NodeId) -> Label) {
+        let mut index = None;
+        if list.len() >= INDEXED {
+            let pairs = list.iter().rev().map(|&arc| (label_of(arc), arc));
+            index = Some(Box::new(pairs.collect()));
+        }
+        self.0 = (!list.is_empty()).then(|| Box::new(ArcTable { list, index }));
+    }
+}
+
+impl ArcTable {
     pub fn get(&self, i: usize) -> Option<NodeId> {
         self.list.get(i).copied()
     }
@@ -168,25 +238,6 @@ impl Arcs {
         self.list.is_empty()
     }
 
-    pub fn clear(&mut self) {
-        self.list.clear();
-        self.index = None;
-    }
-
-    pub fn push(&mut self, label: Label, id: NodeId, label_of: impl Fn(NodeId) -> Label) {
-        self.list.push(id);
-        if let Some(index) = &mut self.index {
-            index.entry(label).or_insert(id);
-        } else if self.list.len() >= INDEXED {
-            let mut index: HashMap<_, _, FxBuildHasher> = HashMap::default();
-            for &arc in &self.list {
-                let label = if arc == id { label } else { label_of(arc) };
-                index.entry(label).or_insert(arc);
-            }
-            self.index = Some(Box::new(index));
-        }
-    }
-
     pub fn find(&self, label: Label, label_of: impl Fn(NodeId) -> Label) -> Option<NodeId> {
         match &self.index {
             Some(index) => index.get(&label).copied(),
@@ -195,32 +246,6 @@ impl Arcs {
                 .iter()
                 .copied()
                 .find(|&arc| label_of(arc) == label),
-        }
-    }
-
-    /// Keeps the arcs for which `keep` holds.
-    pub fn retain(&mut self, mut keep: impl FnMut(NodeId) -> bool) {
-        let before = self.list.len();
-        self.list.retain(|&arc| keep(arc));
-        if self.list.len() != before
-            && let Some(index) = &mut self.index
-        {
-            let list = &self.list;
-            if list.len() < INDEXED {
-                self.index = None;
-            } else {
-                index.retain(|_, arc| keep(*arc));
-            }
-        }
-    }
-
-    /// Replaces the arcs by others with the same labels.
-    pub fn replace(&mut self, list: Vec<NodeId>, label_of: impl Fn(NodeId) -> Label) {
-        self.list = list;
-        self.index = None;
-        if self.list.len() >= INDEXED {
-            let index = self.list.iter().rev().map(|&arc| (label_of(arc), arc));
-            self.index = Some(Box::new(index.collect()));
         }
     }
 }
@@ -233,10 +258,10 @@ pub struct Node {
     pub arc_type: ArcType,
     pub status: Status,
     pub base: Base,
-    pub conjuncts: SmallVec<[Conjunct; 1]>,
+    pub conjuncts: Few<Conjunct>,
     pub arcs: Arcs,
-    pub structs: Vec<StructUse>,
-    pub patterns: Vec<PatternPair>,
+    pub structs: Few<StructUse>,
+    pub patterns: Rare<PatternPair>,
     pub child_errors: Option<ValId>,
     pub work: Option<Box<Work>>,
     pub is_data: bool,
@@ -261,10 +286,10 @@ impl Node {
             arc_type,
             status: Status::Unprocessed,
             base: Base::None,
-            conjuncts: SmallVec::new(),
+            conjuncts: Few::new(),
             arcs: Arcs::default(),
-            structs: Vec::new(),
-            patterns: Vec::new(),
+            structs: Few::new(),
+            patterns: Rare::new(),
             child_errors: None,
             work: None,
             is_data: false,

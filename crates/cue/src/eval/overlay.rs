@@ -99,7 +99,7 @@ impl Ctx {
             table.replace(list, |arc| self.nodes[arc].label);
             self.nodes[copy].arcs = table;
         }
-        for pair in patterns {
+        for pair in &patterns {
             let constraint = self.clone_vertex(pair.constraint, map, fresh);
             self.nodes[copy].patterns.push(PatternPair {
                 pattern: pair.pattern,
@@ -114,7 +114,9 @@ impl Ctx {
         let Some(work) = self.nodes[node].work.as_deref() else {
             return;
         };
-        let mut work = work.clone();
+        let cloned = work.clone();
+        let mut work = self.new_work(copy);
+        *work = cloned;
         work.is_disjunct = true;
         work.retain = 0;
         work.notify.clear();
@@ -154,6 +156,6 @@ impl Ctx {
             copies.push(self.tasks.push(t));
         }
         work.sched.tasks = copies;
-        self.nodes[copy].work = Some(Box::new(work));
+        self.nodes[copy].work = Some(work);
     }
 }

@@ -76,13 +76,11 @@ impl Ctx {
         let mut stack = vec![copy];
         while let Some(node) = stack.pop() {
             let n = &mut self.nodes[node];
-            stack.append(&mut n.arcs.list);
-            n.arcs.clear();
-            n.work = None;
-            n.structs = Vec::new();
-            n.patterns = Vec::new();
+            stack.append(&mut n.arcs.take());
+            n.structs.clear();
+            n.patterns.clear();
             n.conjuncts.clear();
-            n.conjuncts.shrink_to_fit();
+            self.free_work(node);
         }
     }
 
@@ -108,7 +106,7 @@ impl Ctx {
             let free = self.nodes[n].status == Status::Finalized
                 && self.work(n).is_some_and(|w| w.retain == 0);
             if free {
-                self.nodes[n].work = None;
+                self.free_work(n);
                 stack.extend_from_slice(&self.nodes[n].arcs.list);
                 if let Base::Node(d) = self.nodes[n].base
                     && self.nodes[d].is_disjunct

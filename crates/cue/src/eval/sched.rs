@@ -283,7 +283,7 @@ impl Ctx {
         }
         let needed = FIELD_CONJUNCTS | ANCESTORS | NEED_TASKS;
         let counted = counter(TASKS_INDEX) > 0 || counter(FIELD_CONJUNCTS_INDEX) > 0;
-        if x & needed == needed && !counted {
+        if x & FIELD_SET == 0 && x & needed == needed && !counted {
             let pending = || {
                 let arcs = &self.nodes[node].arcs.list;
                 arcs.iter()

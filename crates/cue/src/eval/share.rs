@@ -16,7 +16,7 @@ impl Ctx {
         w.is_shared = false;
         let orig = w.orig_base;
         let ids = w.shared_ids.clone();
-        let shared = w.shared;
+        let shared = w.shared.as_deref().copied();
         self.nodes[node].is_shared = false;
         let Base::Node(target) = self.nodes[node].base else {
             return Ok(());
@@ -97,7 +97,7 @@ impl Ctx {
         let w = self.w(node);
         w.orig_base = base;
         w.is_shared = true;
-        w.shared = Some(c);
+        w.shared = Some(Box::new(c));
         self.add_shared(node, ci);
         self.nodes[node].base = Base::Node(arc);
         self.nodes[node].is_shared = true;

@@ -2,6 +2,7 @@
 
 use super::conjunct::set_optional;
 use super::context::{Ctx, R};
+use super::few::Rare;
 use super::ids::{ExprId, NodeId, TaskId, ValId};
 use super::ir::{DeclKind, Expr, Op};
 use super::kind::Kind;
@@ -121,7 +122,7 @@ impl Ctx {
         if aliased {
             let frame = Env {
                 label,
-                lets: Vec::new(),
+                lets: Rare::new(),
                 ..self.envs[env].clone()
             };
             env = self.envs.push(frame);
@@ -324,7 +325,7 @@ impl Ctx {
                 self.insert_arc(node, label, ArcType::Member, c, t.ci, true)?;
                 continue;
             }
-            for c in self.nodes[elem].conjuncts.clone() {
+            for &c in &self.nodes[elem].conjuncts.clone() {
                 self.insert_arc(node, label, ArcType::Member, c, t.ci, true)?;
             }
         }

@@ -8,7 +8,7 @@ use super::sched::{
     ALL, ANCESTORS, ARC_TYPE, Cond, FIELD_CONJUNCTS, FIELD_SET, SCALAR, SUBFIELDS, VALUE,
 };
 use super::value::{Arg, Code, Val, Value};
-use super::work::{Run, Work};
+use super::work::Run;
 
 impl Ctx {
     /// Makes sure there is a place for the work on a vertex; false if the vertex is final.
@@ -19,7 +19,7 @@ impl Ctx {
         if self.nodes[node].work.is_some() {
             return true;
         }
-        let mut work = Work::new(node);
+        let mut work = self.new_work(node);
         if let Some(parent) = self.nodes[node].parent {
             if let Some(above) = self.work(parent) {
                 work.depth = above.depth + 1;
@@ -34,7 +34,7 @@ impl Ctx {
         if self.nodes[node].label.is_def() {
             self.nodes[node].closed_recursive = true;
         }
-        self.nodes[node].work = Some(Box::new(work));
+        self.nodes[node].work = Some(work);
         true
     }
 
@@ -574,12 +574,12 @@ impl Ctx {
                     .work(arc)
                     .is_some_and(|w| w.retain == 0 && !w.is_disjunct);
             if free {
-                self.nodes[arc].work = None;
+                self.free_work(arc);
             }
         }
         let n = &self.nodes[node];
         if n.parent.is_none() || n.label.is_let() {
-            self.nodes[node].work = None;
+            self.free_work(node);
         }
     }
 

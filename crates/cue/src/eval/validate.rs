@@ -108,12 +108,12 @@ impl Ctx {
                 return Ok(());
             }
         } else if concrete {
-            x = self.default_node(x);
+            x = self.settled_node(x);
             if !self.node_is_concrete(x) {
                 let value = self.node_value(x).unwrap_or(Val::Lit(self.top));
                 let err = self.error("incomplete value %", &[Arg::Val(value)]);
                 self.errors[err].pos = None;
-                for c in self.nodes[x].conjuncts.clone() {
+                for c in &self.nodes[x].conjuncts.clone() {
                     let span = self.elem_span(c.x);
                     self.add_span(err, span);
                 }

@@ -7,8 +7,10 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
+use super::few::Rare;
 use super::ids::{EnvId, ExprId, NodeId, TaskId, ValId};
 use super::kind::Kind;
+use super::known::Known;
 use super::node::{CloseInfo, Conjunct, Cyclic, DefId, X};
 use super::sched::Cond;
 
@@ -97,9 +99,9 @@ pub struct Sched {
     pub counters: [i32; CONDITIONS],
     pub tasks: SmallVec<[TaskId; 2]>,
     /// Comprehensions of ancestors that may add fields here.
-    pub parent_tasks: SmallVec<[TaskId; 1]>,
-    pub blocking: SmallVec<[TaskId; 1]>,
-    pub deferred: SmallVec<[NodeId; 1]>,
+    pub parent_tasks: Rare<TaskId>,
+    pub blocking: Rare<TaskId>,
+    pub deferred: Rare<NodeId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -219,7 +221,7 @@ pub struct Work {
     pub reqs_computed: bool,
     pub is_shared: bool,
     pub no_sharing: bool,
-    pub shared: Option<Conjunct>,
+    pub shared: Option<Box<Conjunct>>,
     pub share_cyclic: Cyclic,
     pub orig_base: super::node::Base,
     pub share_counted: bool,
@@ -242,20 +244,22 @@ pub struct Work {
     pub has_disjunction: bool,
     pub try_skip: Option<bool>,
     pub seen: SmallVec<[NodeId; 2]>,
-    pub notify: Vec<Receiver>,
-    pub shared_ids: SmallVec<[CloseInfo; 1]>,
-    pub cyclic: Vec<CyclicConjunct>,
-    pub reqs: SmallVec<[Requirement; 2]>,
-    pub links: SmallVec<[(DefId, DefId); 1]>,
-    pub all_links: Option<Vec<(DefId, DefId)>>,
+    pub notify: Rare<Receiver>,
+    pub shared_ids: Rare<CloseInfo>,
+    pub cyclic: Rare<CyclicConjunct>,
+    pub reqs: Rare<Requirement>,
+    pub links: Rare<(DefId, DefId)>,
+    pub all_links: Option<Box<Vec<(DefId, DefId)>>>,
     pub evidence: SmallVec<[Evidence; 1]>,
-    pub req_sets: Vec<ReqSet>,
-    pub checks: Vec<Conjunct>,
-    pub post_checks: Vec<PostCheck>,
-    pub disjunctions: Vec<EnvDisjunction>,
-    pub disjuncts: Vec<NodeId>,
-    pub disjunct_errs: Vec<ValId>,
-    pub user_errs: Vec<ValId>,
+    pub req_sets: Rare<ReqSet>,
+    pub checks: Rare<Conjunct>,
+    pub post_checks: Rare<PostCheck>,
+    pub disjunctions: Rare<EnvDisjunction>,
+    pub disjuncts: Rare<NodeId>,
+    pub disjunct_errs: Rare<ValId>,
+    pub user_errs: Rare<ValId>,
+    /// Tables of what there is, once there is much.
+    pub known: Option<Box<Known>>,
     /// For a copy in a disjunct: which vertices were copied to which.
     pub overlay: Option<Overlay>,
 }
@@ -308,20 +312,21 @@ impl Work {
             has_disjunction: false,
             try_skip: None,
             seen: SmallVec::new(),
-            notify: Vec::new(),
-            shared_ids: SmallVec::new(),
-            cyclic: Vec::new(),
-            reqs: SmallVec::new(),
-            links: SmallVec::new(),
+            notify: Rare::new(),
+            shared_ids: Rare::new(),
+            cyclic: Rare::new(),
+            reqs: Rare::new(),
+            links: Rare::new(),
             all_links: None,
             evidence: SmallVec::new(),
-            req_sets: Vec::new(),
-            checks: Vec::new(),
-            post_checks: Vec::new(),
-            disjunctions: Vec::new(),
-            disjuncts: Vec::new(),
-            disjunct_errs: Vec::new(),
-            user_errs: Vec::new(),
+            req_sets: Rare::new(),
+            checks: Rare::new(),
+            post_checks: Rare::new(),
+            disjunctions: Rare::new(),
+            disjuncts: Rare::new(),
+            disjunct_errs: Rare::new(),
+            user_errs: Rare::new(),
+            known: None,
             overlay: None,
         }
     }
@@ -340,7 +345,7 @@ pub struct Facts {
     pub scalar: Option<ValId>,
     pub lower: Option<ValId>,
     pub upper: Option<ValId>,
-    pub checks: Vec<Conjunct>,
+    pub checks: Rare<Conjunct>,
 }
 
 impl Work {

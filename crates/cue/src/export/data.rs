@@ -12,7 +12,7 @@ use super::order::ordered_arcs;
 
 /// Writes a value that was found concrete. Definitions, hidden and optional fields are left out.
 pub fn write(ctx: &mut Ctx, node: NodeId, out: &mut impl Writer) {
-    let node = ctx.default_node(node);
+    let node = ctx.settled_node(node);
     match ctx.nodes[node].base {
         Base::List { .. } => {
             out.begin_list();

@@ -92,7 +92,7 @@ impl Exporter<'_> {
             && self.ctx.nodes[value].arcs.is_empty();
         if scalar || empty {
             let conjuncts = self.ctx.nodes[target].conjuncts.clone();
-            if let [one] = conjuncts.as_slice()
+            if let [one] = &*conjuncts
                 && let crate::eval::node::X::Expr(x) = self.ctx.elem(one.x)
                 && matches!(
                     self.ctx.ir.exprs[x],

@@ -8,9 +8,13 @@
 //! A literal's place is where its last inserted field is declared or, if the field came through references,
 //! where the first of them stands.
 
+use std::collections::{BTreeSet, VecDeque};
+use std::ops::Range;
+
 use base::Span;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
 use crate::eval::Ctx;
 use crate::eval::ids::{DeclId, ExprId, NodeId};
@@ -25,6 +29,9 @@ enum Key {
 }
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
+type Indices = SmallVec<[usize; 2]>;
+/// The labels that a declaration with a computed label gave, in order of insertion.
+type Dynamic = Map<DeclId, VecDeque<Label>>;
 
 struct Use {
     expr: ExprId,
@@ -58,7 +65,7 @@ fn one_literal(ctx: &Ctx, node: NodeId) -> Option<Vec<NodeId>> {
     if all_ints {
         return Some(n.arcs.list.clone());
     }
-    let [only] = n.structs.as_slice() else {
+    let [only] = *n.structs else {
         return None;
     };
     if only.repeats > 0 {
@@ -106,13 +113,14 @@ fn decl_key(ctx: &Ctx, decl: DeclId) -> Key {
 
 fn ordered_labels(ctx: &Ctx, node: NodeId) -> Vec<Label> {
     let n = &ctx.nodes[node];
-    let mut dynamic: Map<DeclId, Vec<Label>> = Map::default();
+    let mut dynamic = Dynamic::default();
     for &arc in &n.arcs.list {
         for c in &ctx.nodes[arc].conjuncts {
             if let X::Decl(decl) = c.x
                 && matches!(ctx.ir.decls[decl].kind, DeclKind::Dynamic { .. })
             {
-                dynamic.entry(decl).or_default().push(ctx.nodes[arc].label);
+                let labels = dynamic.entry(decl).or_default();
+                labels.push_back(ctx.nodes[arc].label);
             }
         }
     }
@@ -120,6 +128,7 @@ fn ordered_labels(ctx: &Ctx, node: NodeId) -> Vec<Label> {
     let file = |span: Option<Span>| span.and_then(|s| ctx.source_names.get(s.source.0 as usize));
     uses.sort_by(|a, b| {
         let place = match (a.place, b.place) {
+            (Some(a), Some(b)) if a.source == b.source => a.start.cmp(&b.start),
             (Some(a), Some(b)) => file(Some(a))
                 .cmp(&file(Some(b)))
                 .then(a.start.cmp(&b.start)),
@@ -129,46 +138,37 @@ fn ordered_labels(ctx: &Ctx, node: NodeId) -> Vec<Label> {
         };
         place.then(a.dynamic.cmp(&b.dynamic))
     });
-    let batches = batches(&uses, &file);
+    let (sequence, batches) = batches(&uses, &file);
     let mut graph = Graph::new(n.arcs.list.iter().map(|&a| ctx.nodes[a].label));
-    let mut previous: Vec<Label> = Vec::new();
+    let mut previous = Indices::new();
+    let mut next = Indices::new();
     let mut last_file = None;
-    for (k, batch) in batches.iter().enumerate() {
-        let explicit = batch.len() > 1
-            || batch
-                .first()
-                .and_then(|&u| uses.get(u))
-                .is_some_and(|u| u.explicit);
+    for (k, batch) in batches.into_iter().enumerate() {
+        let batch = sequence.get(batch).unwrap_or(&[]);
         let first = batch.first().and_then(|&u| uses.get(u));
+        let explicit = batch.len() > 1 || first.is_some_and(|u| u.explicit);
         let here = file(first.and_then(|u| u.place));
         if k > 0 && last_file != here {
             previous.clear();
         }
         last_file = here;
-        let mut next = Vec::new();
+        next.clear();
         for &u in batch {
             if let Some(used) = uses.get_mut(u) {
                 used.explicit = explicit;
             }
-            next.extend(chain(
-                ctx,
-                &uses,
-                u,
-                &previous,
-                &mut dynamic,
-                &mut graph,
-                &file,
-            ));
+            let last = chain(ctx, &uses, u, &previous, &mut dynamic, &mut graph, &file);
+            next.extend(last);
         }
-        previous = next;
+        std::mem::swap(&mut previous, &mut next);
     }
     graph.sorted(ctx)
 }
 
-fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Map<DeclId, Vec<Label>>) -> Vec<Use> {
+fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
     let n = &ctx.nodes[node];
     let mut uses = Vec::with_capacity(n.structs.len());
-    let mut members: Map<Key, Vec<usize>> = Map::default();
+    let mut members: Map<Key, Indices> = Map::default();
     for (i, s) in n.structs.iter().enumerate() {
         let decls = struct_decls(ctx, s.expr);
         uses.push(Use {
@@ -250,12 +250,12 @@ fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Map<DeclId, Vec<Label>>) -> Vec<Us
     uses
 }
 
-/// Literals that are not ordered among each other, together.
+/// Literals that are not ordered among each other, together: the uses in order, and runs of them.
 fn batches<'n>(
     uses: &[Use],
     file: &impl Fn(Option<Span>) -> Option<&'n String>,
-) -> Vec<Vec<usize>> {
-    let mut sequence = Vec::new();
+) -> (Vec<usize>, Vec<Range<usize>>) {
+    let mut sequence = Vec::with_capacity(uses.len());
     let mut i = 0;
     while let Some(first) = uses.get(i) {
         let mut end = i + 1;
@@ -269,88 +269,82 @@ fn batches<'n>(
         }
         i = end;
     }
-    let start = |u: usize| {
-        uses.get(u)
-            .and_then(|u| u.place)
-            .map(|s| (s.source, s.start))
+    let used = |at: usize| sequence.get(at).and_then(|&u| uses.get(u));
+    let start = |at: usize| {
+        let place = used(at).and_then(|u| u.place);
+        place.map(|s| (s.source, s.start))
     };
-    let mut single: Vec<Vec<usize>> = Vec::new();
-    for u in sequence {
-        let dynamic = uses.get(u).is_some_and(|u| u.dynamic);
+    let mut single: Vec<Range<usize>> = Vec::with_capacity(sequence.len());
+    for at in 0..sequence.len() {
+        let dynamic = used(at).is_some_and(|u| u.dynamic);
         match single.last_mut() {
-            Some(batch) if batch.first().is_some_and(|&f| start(f) == start(u)) && !dynamic => {
-                batch.push(u);
-            }
-            _ => single.push(vec![u]),
+            Some(batch) if !dynamic && start(batch.start) == start(at) => batch.end = at + 1,
+            _ => single.push(at..at + 1),
         }
     }
-    let explicit = |batch: &[usize]| {
-        batch.len() > 1
-            || batch
-                .first()
-                .and_then(|&u| uses.get(u))
-                .is_some_and(|u| u.explicit)
-    };
-    let place = |batch: &[usize]| {
-        let first = batch.first().and_then(|&u| uses.get(u));
-        file(first.and_then(|u| u.place))
-    };
-    let mut out: Vec<Vec<usize>> = Vec::new();
+    let explicit =
+        |batch: &Range<usize>| batch.len() > 1 || used(batch.start).is_some_and(|u| u.explicit);
+    let place = |batch: &Range<usize>| file(used(batch.start).and_then(|u| u.place));
+    let mut out: Vec<Range<usize>> = Vec::with_capacity(single.len());
     for batch in single {
         match out.last_mut() {
             Some(before)
                 if explicit(&batch) && explicit(before) && place(&batch) == place(before) =>
             {
-                before.extend(batch);
+                before.end = batch.end;
             }
             _ => out.push(batch),
         }
     }
-    out
+    (sequence, out)
 }
 
 fn chain<'n>(
     ctx: &Ctx,
     uses: &[Use],
     u: usize,
-    previous: &[Label],
-    dynamic: &mut Map<DeclId, Vec<Label>>,
+    previous: &[usize],
+    dynamic: &mut Dynamic,
     graph: &mut Graph,
     file: &impl Fn(Option<Span>) -> Option<&'n String>,
-) -> Vec<Label> {
-    let mut previous = previous.to_vec();
+) -> Indices {
+    let mut previous = Indices::from_slice(previous);
     let Some(used) = uses.get(u) else {
         return previous;
     };
-    let here = file(used.place);
     for &decl in struct_decls(ctx, used.expr) {
         let label = match ctx.ir.decls[decl].kind {
             DeclKind::Field { label, .. } => label,
-            DeclKind::Dynamic { .. } => match dynamic.get_mut(&decl) {
-                Some(labels) if !labels.is_empty() => labels.remove(0),
-                _ => continue,
-            },
+            DeclKind::Dynamic { .. } => {
+                match dynamic.get_mut(&decl).and_then(VecDeque::pop_front) {
+                    Some(label) => label,
+                    None => continue,
+                }
+            }
             _ => continue,
         };
-        let known = graph.index.get(&label).copied();
-        let owner = known.and_then(|i| graph.owners.get(i).copied().flatten());
+        let i = graph.ensure(label);
+        let owner = graph.owners.get(i).copied().flatten();
         if owner == Some(u) {
             continue;
         }
-        let same_file = owner
-            .and_then(|o| uses.get(o))
-            .is_some_and(|o| file(o.place) == here);
-        if owner.is_some() && !used.explicit && used.place.is_some() && same_file {
+        if let Some(owner) = owner
+            && !used.explicit
+            && used.place.is_some()
+            && uses
+                .get(owner)
+                .is_some_and(|o| file(o.place) == file(used.place))
+        {
             continue;
         }
-        let i = graph.ensure(label);
         if let Some(owner) = graph.owners.get_mut(i) {
             *owner = Some(u);
         }
-        for p in &previous {
-            graph.edge(*p, label);
+        for &p in &previous {
+            graph.edge(p, i);
         }
-        previous = vec![label];
+        previous.clear();
+        previous.push(i);
     }
     previous
 }
@@ -359,7 +353,7 @@ struct Graph {
     labels: Vec<Label>,
     index: Map<Label, usize>,
     owners: Vec<Option<usize>>,
-    out: Vec<Vec<usize>>,
+    out: Vec<Indices>,
 }
 
 impl Graph {
@@ -383,13 +377,12 @@ impl Graph {
         let i = self.labels.len();
         self.labels.push(label);
         self.owners.push(None);
-        self.out.push(Vec::new());
+        self.out.push(Indices::new());
         self.index.insert(label, i);
         i
     }
 
-    fn edge(&mut self, from: Label, to: Label) {
-        let (from, to) = (self.ensure(from), self.ensure(to));
+    fn edge(&mut self, from: usize, to: usize) {
         if let Some(out) = self.out.get_mut(from)
             && !out.contains(&to)
         {
@@ -411,16 +404,16 @@ impl Graph {
         };
         let component = self.components();
         let count = component.iter().copied().max().map_or(0, |m| m + 1);
-        let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
+        let mut members: Vec<Indices> = vec![Indices::new(); count];
         for (i, &c) in component.iter().enumerate() {
             if let Some(list) = members.get_mut(c) {
                 list.push(i);
             }
         }
-        for list in &mut members {
+        for list in members.iter_mut().filter(|list| list.len() > 1) {
             list.sort_by(|&a, &b| name(a).cmp(&name(b)));
         }
-        let mut next: Vec<Vec<usize>> = vec![Vec::new(); count];
+        let mut next: Vec<Indices> = vec![Indices::new(); count];
         let mut waits = vec![0usize; count];
         for (i, out) in self.out.iter().enumerate() {
             let from = component.get(i).copied().unwrap_or(0);
@@ -437,26 +430,19 @@ impl Graph {
                 }
             }
         }
-        let key = |c: usize| {
-            let list = members.get(c).map_or(&[][..], Vec::as_slice);
-            list.iter().map(|&i| name(i)).collect::<Vec<_>>()
-        };
-        let mut ready: std::collections::BTreeMap<_, usize> = waits
-            .iter()
-            .enumerate()
-            .filter(|&(_, &w)| w == 0)
-            .map(|(c, _)| (key(c), c))
-            .collect();
+        let all = |c: usize| members.get(c).map_or(&[][..], SmallVec::as_slice);
+        // No two components have the same first name, but for labels of different sorts.
+        let key = |c: usize| (all(c).first().map(|&i| name(i)), c);
+        let free = waits.iter().enumerate().filter(|&(_, &w)| w == 0);
+        let mut ready: BTreeSet<_> = free.map(|(c, _)| key(c)).collect();
         let mut out = Vec::with_capacity(self.labels.len());
         while let Some((_, c)) = ready.pop_first() {
-            for &i in members.get(c).map_or(&[][..], Vec::as_slice) {
-                out.extend(self.labels.get(i));
-            }
-            for &to in next.get(c).map_or(&[][..], Vec::as_slice) {
+            out.extend(all(c).iter().filter_map(|&i| self.labels.get(i)));
+            for &to in next.get(c).map_or(&[][..], SmallVec::as_slice) {
                 if let Some(w) = waits.get_mut(to) {
                     *w -= 1;
                     if *w == 0 {
-                        ready.insert(key(to), to);
+                        ready.insert(key(to));
                     }
                 }
             }
@@ -479,11 +465,12 @@ impl Graph {
                 *slot = x;
             }
         }
+        let mut work: Vec<(usize, usize)> = Vec::new();
         for root in 0..n {
             if get(&order, root) != usize::MAX {
                 continue;
             }
-            let mut work = vec![(root, 0usize)];
+            work.push((root, 0));
             while let Some((v, edge)) = work.pop() {
                 if edge == 0 {
                     set(&mut order, v, clock);
@@ -492,7 +479,7 @@ impl Graph {
                     stack.push(v);
                     set(&mut on_stack, v, true);
                 }
-                let out = self.out.get(v).map_or(&[][..], Vec::as_slice);
+                let out = self.out.get(v).map_or(&[][..], SmallVec::as_slice);
                 if let Some(&to) = out.get(edge) {
                     work.push((v, edge + 1));
                     if get(&order, to) == usize::MAX {

@@ -1,5 +1,6 @@
 //! `lath cue export`, `eval`, `vet` and `def`: evaluate, check, print.
 
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 
 use cue::Value;
@@ -57,7 +58,8 @@ pub fn run(verb: Verb, arguments: &Arguments) -> ExitCode {
 fn run_verb(verb: Verb, arguments: &Arguments) -> Result<(), Failure> {
     let flags = &arguments.flags;
     let out = output_file(verb, flags)?;
-    let mut session = Session::new();
+    // The process ends after this: giving the memory back piece by piece would be for nothing.
+    let mut session = ManuallyDrop::new(Session::new());
     let expressions = session.expressions("--expression", &flags.expressions)?;
     let data = match verb {
         Verb::Vet => Data::Apart,
@@ -224,8 +226,13 @@ impl Printer<'_> {
                 .replace('<', "\\u003c")
                 .replace('>', "\\u003e");
         }
-        self.out.extend_from_slice(text.trim_end().as_bytes());
-        self.out.push(b'\n');
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+        if self.out.is_empty() {
+            self.out = text.into_bytes();
+        } else {
+            self.out.extend_from_slice(text.as_bytes());
+        }
     }
 
     fn cue(&mut self, target: &Target, value: Value, text: Option<&str>, index: usize) {

@@ -133,14 +133,14 @@ impl Session {
             }
             return Ok(targets);
         }
-        self.join(flags, &loaded, documents, &schemas, &steps, data)
+        self.join(flags, loaded, documents, &schemas, &steps, data)
     }
 
     /// Joins packages, files and data.
     fn join(
         &mut self,
         flags: &Flags,
-        loaded: &Loaded,
+        loaded: Loaded,
         documents: Vec<(FileArgument, Vec<Document>)>,
         schemas: &[ParsedExpr],
         steps: &[Step],
@@ -190,11 +190,8 @@ impl Session {
         if loaded.instances.is_empty() && documents.iter().all(|(_, found)| found.is_empty()) {
             return Ok(Vec::new());
         }
-        let mut files: Vec<_> = loaded
-            .instances
-            .iter()
-            .flat_map(|i| i.files.clone())
-            .collect();
+        let clause = clause_of(loaded.instances.first());
+        let mut files = files_of(loaded);
         // Documents that keep their places, and where they go.
         let mut trees = Vec::new();
         for (file, documents) in &documents {
@@ -211,13 +208,13 @@ impl Session {
             files.push(builder.finish(&decls));
         }
         let value = self.build_files(&package, &files)?;
+        drop(files);
         for (labels, tree) in trees {
             match labels.is_empty() {
                 true => self.runtime.add_data(value, tree),
                 false => self.runtime.add_data_at(value, &labels, tree),
             }
         }
-        let clause = clause_of(loaded.instances.first());
         Ok(vec![Target {
             value,
             package,
@@ -262,17 +259,12 @@ impl Session {
     /// Each document with the schema.
     fn apart(
         &mut self,
-        loaded: &Loaded,
+        loaded: Loaded,
         documents: Vec<(FileArgument, Vec<Document>)>,
         schemas: &[ParsedExpr],
         package: String,
     ) -> Result<Vec<Target>, Failure> {
-        let files: Vec<_> = loaded
-            .instances
-            .iter()
-            .flat_map(|i| i.files.clone())
-            .collect();
-        let root = self.build_files(&package, &files)?;
+        let root = self.build_files(&package, &files_of(loaded))?;
         let mut schema = root;
         for (at, parsed) in schemas.iter().enumerate() {
             let found = self
@@ -290,9 +282,11 @@ impl Session {
             };
         }
         let mut targets = Vec::new();
-        for document in documents.iter().flat_map(|(_, documents)| documents) {
+        // A document is dropped as soon as it is compiled.
+        for document in documents.into_iter().flat_map(|(_, documents)| documents) {
             let alone = self.runtime.empty();
-            self.add(alone, document);
+            self.add(alone, &document);
+            drop(document);
             let value = self.runtime.unify(schema, alone);
             targets.push(Target {
                 value: value.map_err(|e| self.failed(&e))?,
@@ -372,6 +366,11 @@ impl Session {
         let built = self.runtime.build(package, &files);
         built.map_err(|e| self.failed(&e))
     }
+}
+
+/// The files of all instances. What is compiled is not kept: a syntax tree is larger than its program.
+fn files_of(loaded: Loaded) -> Vec<syntax::ast::File> {
+    loaded.instances.into_iter().flat_map(|i| i.files).collect()
 }
 
 fn clause_of(instance: Option<&Instance>) -> Option<String> {

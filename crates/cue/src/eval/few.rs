@@ -1,0 +1,201 @@
+//! Short lists, as small as what they usually hold.
+//!
+//! A run has many more vertices than any of them has conjuncts: nearly all have one. [`Few`] keeps none or one
+//! in place, [`Rare`] is a single pointer that is null when the list is empty. Both read as slices.
+
+use std::ops::{Deref, DerefMut};
+
+/// A list that mostly has one element.
+#[derive(Clone, Debug, Default)]
+pub enum Few<T> {
+    #[default]
+    None,
+    One(T),
+    Many(Box<Vec<T>>),
+}
+
+impl<T> Few<T> {
+    pub const fn new() -> Few<T> {
+        Few::None
+    }
+
+    pub fn push(&mut self, item: T) {
+        match self {
+            Few::Many(all) => all.push(item),
+            Few::None => *self = Few::One(item),
+            Few::One(_) => {
+                if let Few::One(first) = std::mem::take(self) {
+                    let mut all = Vec::with_capacity(2);
+                    all.push(first);
+                    all.push(item);
+                    *self = Few::Many(Box::new(all));
+                }
+            }
+        }
+    }
+
+    pub fn clear(&mut self) {
+        *self = Few::None;
+    }
+}
+
+impl<T> Deref for Few<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Few::None => &[],
+            Few::One(item) => std::slice::from_ref(item),
+            Few::Many(all) => all,
+        }
+    }
+}
+
+impl<T> DerefMut for Few<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Few::None => &mut [],
+            Few::One(item) => std::slice::from_mut(item),
+            Few::Many(all) => all,
+        }
+    }
+}
+
+impl<T> Extend<T> for Few<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.push(item);
+        }
+    }
+}
+
+impl<T> FromIterator<T> for Few<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Few<T> {
+        let mut few = Few::new();
+        few.extend(items);
+        few
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Few<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// A list that is mostly empty.
+#[derive(Clone, Debug)]
+pub struct Rare<T>(Option<Box<Vec<T>>>);
+
+impl<T> Rare<T> {
+    pub const fn new() -> Rare<T> {
+        Rare(None)
+    }
+
+    pub fn push(&mut self, item: T) {
+        self.0.get_or_insert_default().push(item);
+    }
+
+    pub fn clear(&mut self) {
+        self.0 = None;
+    }
+
+    pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
+        if let Some(all) = &mut self.0 {
+            all.retain(keep);
+        }
+    }
+}
+
+impl<T> Default for Rare<T> {
+    fn default() -> Rare<T> {
+        Rare::new()
+    }
+}
+
+impl<T> Deref for Rare<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match &self.0 {
+            None => &[],
+            Some(all) => all,
+        }
+    }
+}
+
+impl<T> DerefMut for Rare<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        match &mut self.0 {
+            None => &mut [],
+            Some(all) => all,
+        }
+    }
+}
+
+impl<T> Extend<T> for Rare<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_some() {
+            self.0.get_or_insert_default().extend(items);
+        }
+    }
+}
+
+impl<T> From<Vec<T>> for Rare<T> {
+    fn from(all: Vec<T>) -> Rare<T> {
+        Rare((!all.is_empty()).then(|| Box::new(all)))
+    }
+}
+
+impl<T> IntoIterator for Rare<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.map_or(Vec::new(), |all| *all).into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Rare<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_grow_in_order() {
+        let mut few = Few::new();
+        assert!(few.is_empty());
+        for n in 0..5 {
+            few.push(n);
+            assert_eq!(*few, (0..=n).collect::<Vec<_>>());
+        }
+        if let Some(last) = few.last_mut() {
+            *last = 9;
+        }
+        assert_eq!(few.iter().sum::<i32>(), 15);
+        few.clear();
+        assert!(few.is_empty());
+    }
+
+    #[test]
+    fn the_rare_grow_in_order() {
+        let mut rare = Rare::new();
+        assert!(rare.is_empty());
+        rare.push('a');
+        rare.push('b');
+        assert_eq!(*rare, ['a', 'b']);
+        assert_eq!(size_of::<Rare<[u8; 100]>>(), size_of::<usize>());
+    }
+}
