@@ -11,7 +11,7 @@ pub enum Few<T> {
     #[default]
     None,
     One(T),
-    Many(Box<Vec<T>>),
+    Many(Vec<T>),
 }
 
 impl<T> Few<T> {
@@ -28,7 +28,7 @@ impl<T> Few<T> {
                     let mut all = Vec::with_capacity(2);
                     all.push(first);
                     all.push(item);
-                    *self = Few::Many(Box::new(all));
+                    *self = Few::Many(all);
                 }
             }
         }
@@ -74,6 +74,20 @@ impl<T> FromIterator<T> for Few<T> {
         let mut few = Few::new();
         few.extend(items);
         few
+    }
+}
+
+impl<T> IntoIterator for Few<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let all = match self {
+            Few::None => Vec::new(),
+            Few::One(item) => vec![item],
+            Few::Many(all) => all,
+        };
+        all.into_iter()
     }
 }
 

@@ -93,7 +93,7 @@ impl<I: Id, T> Arena<I, T> {
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.items.iter()
+        self.chunks.iter().flatten()
     }
 }
 
