@@ -7,7 +7,7 @@ use super::context::{Ctx, R};
 use super::ids::{ExprId, NodeId, ValId};
 use super::ir::Expr;
 use super::kind::Kind;
-use super::node::{ArcType, Base, Conjunct, X};
+use super::node::{ArcType, Base, Conjunct, Role, X};
 use super::sched::{Cond, DISJUNCTION, FIELD_SET, SCALAR};
 use super::value::{Arg, BuiltinId, Code, Disjunction, Val, Validator, Value};
 use super::work::Run;
@@ -527,7 +527,7 @@ impl Ctx {
         let copy = self.copy_node(from, parent, label);
         let n = &mut self.nodes[copy];
         n.arc_type = arc_type;
-        n.is_data = true;
+        n.role = Role::Data;
         n.closed_recursive = false;
         n.closed_once = false;
         n.patterns.clear();

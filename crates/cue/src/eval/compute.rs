@@ -5,7 +5,7 @@ use super::ids::{EnvId, ExprId, NodeId};
 use super::ir::{Expr, Op};
 use super::kind::Kind;
 use super::label::Label;
-use super::node::{ArcType, Base, CloseInfo, Conjunct, Node, Status, X};
+use super::node::{ArcType, Base, CloseInfo, Conjunct, Node, Role, Status, X};
 use super::sched::{Cond, FIELD_SET, SCALAR};
 use super::value::{Arg, Bottom, Code, Val, Value};
 use super::work::Run;
@@ -175,7 +175,9 @@ impl Ctx {
         copy.structs = n.structs.clone();
         copy.patterns = n.patterns.clone();
         copy.child_errors = n.child_errors;
-        copy.is_data = n.is_data;
+        if n.role == Role::Data {
+            copy.role = Role::Data;
+        }
         copy.closed_recursive = n.closed_recursive;
         copy.closed_once = n.closed_once;
         copy.has_ellipsis = n.has_ellipsis;

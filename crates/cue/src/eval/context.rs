@@ -11,7 +11,7 @@ use super::label::Label;
 use super::limits::Limits;
 use super::node::{ArcType, Base, CloseInfo, Conjunct, Env, Node, Status, X};
 use super::value::{Bottom, Code, Disjunction, ErrorData, Slot, Val, Value};
-use super::work::{Overlay, Task, Work};
+use super::work::{Overlay, Spare, Task};
 use crate::number::Num;
 
 /// Why a computation stopped in the middle.
@@ -87,7 +87,7 @@ pub struct Ctx {
     pub late: Option<Box<super::late::Late>>,
 
     /// Places for work that were given back.
-    pub(super) spare: Vec<Box<Work>>,
+    pub(super) spare: Spare,
     // The closedness graph: parent and place of each id.
     pub containment: Vec<(u32, Option<Span>)>,
 
@@ -176,7 +176,7 @@ impl Ctx {
             docs: HashMap::default(),
             builtins: super::builtin::predeclared(),
             late: None,
-            spare: Vec::new(),
+            spare: Spare::default(),
             containment: vec![(0, None)],
             env: no_env,
             ci: CloseInfo::default(),

@@ -25,10 +25,7 @@ impl<T> Few<T> {
             Few::None => *self = Few::One(item),
             Few::One(_) => {
                 if let Few::One(first) = std::mem::take(self) {
-                    let mut all = Vec::with_capacity(2);
-                    all.push(first);
-                    all.push(item);
-                    *self = Few::Many(all);
+                    *self = Few::Many(vec![first, item]);
                 }
             }
         }
@@ -102,6 +99,10 @@ impl<'a, T> IntoIterator for &'a Few<T> {
 
 /// A list that is mostly empty.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::box_collection,
+    reason = "one word where a vector takes three: there are many, and most are empty"
+)]
 pub struct Rare<T>(Option<Box<Vec<T>>>);
 
 impl<T> Rare<T> {
@@ -211,5 +212,15 @@ mod tests {
         rare.push('b');
         assert_eq!(*rare, ['a', 'b']);
         assert_eq!(size_of::<Rare<[u8; 100]>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn a_vertex_is_small() {
+        use crate::eval::{ir, node, value, work};
+        assert!(size_of::<node::Node>() <= 120);
+        assert!(size_of::<node::Env>() <= 24);
+        assert!(size_of::<ir::Expr>() <= 24);
+        assert!(size_of::<value::Slot>() <= 56);
+        assert!(size_of::<work::Work>() <= 416);
     }
 }

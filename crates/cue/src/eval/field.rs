@@ -6,7 +6,7 @@ use super::ids::NodeId;
 use super::ir::Op;
 use super::kind::Kind;
 use super::label::Label;
-use super::node::{ArcType, Base, CloseInfo, Conjunct, Env, Node, PatternPair, Status, X};
+use super::node::{ArcType, Base, CloseInfo, Conjunct, Env, Node, PatternPair, Role, Status, X};
 use super::sched::{ARC_TYPE, FIELD_SET, SCALAR, SCALAR_VALUE};
 use super::value::{Arg, Code, Val, Value};
 use super::work::Run;
@@ -222,7 +222,7 @@ impl Ctx {
             };
         }
         let mut constraint = Node::new(None, Label::NONE, ArcType::Member);
-        constraint.is_pattern = true;
+        constraint.role = Role::Pattern;
         constraint.conjuncts.push(c);
         let constraint = self.nodes.push(constraint);
         self.nodes[node].patterns.push(PatternPair {

@@ -4,7 +4,7 @@ use super::context::Ctx;
 use super::ids::NodeId;
 use super::label::Label;
 use super::node::{ArcType, Base, Conjunct, Node, Status};
-use super::work::Work;
+use super::work::{Spare, Work};
 
 impl Ctx {
     pub fn work(&self, node: NodeId) -> Option<&Work> {
@@ -31,7 +31,7 @@ impl Ctx {
     pub(super) fn free_work(&mut self, node: NodeId) {
         if let Some(mut work) = self.nodes[node].work.take() {
             *work = Work::new(node);
-            self.spare.push(work);
+            self.spare.0.push(work);
         }
     }
 
@@ -120,8 +120,8 @@ impl Ctx {
 
 /// Work that is as new, from those that were given back.
 #[cold]
-fn fresh(spare: &mut Vec<Box<Work>>, node: NodeId) -> Box<Work> {
-    match spare.pop() {
+fn fresh(spare: &mut Spare, node: NodeId) -> Box<Work> {
+    match spare.0.pop() {
         Some(mut work) => {
             work.underlying = node;
             work

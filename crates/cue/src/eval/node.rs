@@ -44,6 +44,16 @@ pub enum Status {
     Finalized,
 }
 
+/// What a vertex is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    Vertex,
+    /// It is inserted by value, whatever conjuncts it has.
+    Data,
+    /// It holds what a pattern asks of the fields it matches.
+    Pattern,
+}
+
 /// What a vertex is, apart from its fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Base {
@@ -264,7 +274,7 @@ pub struct Node {
     pub patterns: Rare<PatternPair>,
     pub child_errors: Option<ValId>,
     pub work: Option<Box<Work>>,
-    pub is_data: bool,
+    pub role: Role,
     pub closed_recursive: bool,
     pub closed_once: bool,
     pub has_ellipsis: bool,
@@ -275,7 +285,6 @@ pub struct Node {
     pub anonymous: bool,
     pub is_disjunct: bool,
     pub is_shared: bool,
-    pub is_pattern: bool,
 }
 
 impl Node {
@@ -292,7 +301,7 @@ impl Node {
             patterns: Rare::new(),
             child_errors: None,
             work: None,
-            is_data: false,
+            role: Role::Vertex,
             closed_recursive: false,
             closed_once: false,
             has_ellipsis: false,
@@ -302,7 +311,6 @@ impl Node {
             anonymous: false,
             is_disjunct: false,
             is_shared: false,
-            is_pattern: false,
         }
     }
 
@@ -313,6 +321,6 @@ impl Node {
 
     /// Plain data: it has no conjuncts that could be inserted elsewhere.
     pub fn is_data(&self) -> bool {
-        self.is_data || self.conjuncts.is_empty()
+        self.role == Role::Data || self.conjuncts.is_empty()
     }
 }

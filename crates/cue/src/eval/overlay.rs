@@ -70,7 +70,7 @@ impl Ctx {
         copy.conjuncts = n.conjuncts.clone();
         copy.structs = n.structs.clone();
         copy.child_errors = n.child_errors;
-        copy.is_data = n.is_data;
+        copy.role = n.role;
         copy.closed_recursive = n.closed_recursive;
         copy.closed_once = n.closed_once;
         copy.has_ellipsis = n.has_ellipsis;
@@ -80,7 +80,6 @@ impl Ctx {
         copy.anonymous = n.anonymous;
         copy.is_disjunct = n.is_disjunct;
         copy.is_shared = n.is_shared;
-        copy.is_pattern = n.is_pattern;
         let (arcs, patterns) = (n.arcs.list.clone(), n.patterns.clone());
         let copy = self.nodes.push(copy);
         map.insert(node, copy);

@@ -7,7 +7,7 @@ use super::ids::{ExprId, NodeId, TaskId, ValId};
 use super::ir::{DeclKind, Expr, Op};
 use super::kind::Kind;
 use super::label::{Label, MAX_INDEX};
-use super::node::{ArcType, Base, CloseInfo, Conjunct, Cyclic, Env, Status, X};
+use super::node::{ArcType, Base, CloseInfo, Conjunct, Cyclic, Env, Role, Status, X};
 use super::sched::{FIELD_SET, SCALAR, SCALAR_VALUE};
 use super::value::{Arg, Code, Val, Value};
 use super::work::{Run, Task};
@@ -19,7 +19,7 @@ impl Ctx {
             return Ok(());
         };
         let (value, ci) = self.eval_ci(expr, SCALAR, run, false)?;
-        if ci.cyclic == Cyclic::Yes && self.nodes[t.node].is_pattern {
+        if ci.cyclic == Cyclic::Yes && self.nodes[t.node].role == Role::Pattern {
             return Ok(());
         }
         if self.nodes[t.node].work.is_none() {

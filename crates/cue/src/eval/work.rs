@@ -337,6 +337,10 @@ impl Work {
     }
 }
 
+/// Places for work that were given back: they are used again as they are.
+#[derive(Debug, Default)]
+pub struct Spare(pub Vec<Box<Work>>);
+
 /// What is known of a vertex that is not finished, for comparison.
 #[derive(Clone, Debug)]
 pub struct Facts {
