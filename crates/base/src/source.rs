@@ -252,6 +252,11 @@ impl Sources {
             .expect("a SourceId comes from the Sources that made it")
     }
 
+    /// The source of an id that may come from elsewhere.
+    pub fn find(&self, id: SourceId) -> Option<&Source> {
+        self.all.get(id.0 as usize)
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
         (0..).map(SourceId).zip(&self.all)
     }

@@ -25,12 +25,14 @@ mod imports;
 mod input;
 mod module;
 mod package;
+mod remarks;
+mod sections;
 mod tags;
 
-pub use data::data_to_cue;
+pub use data::{data_to_cue, document_to_cue};
 pub use files::{Files, MemoryFiles, join, parent, relative};
 pub use import_path::ImportPath;
-pub use input::{Encoding, FileArgument, Inputs};
+pub use input::{Encoding, FileArgument, Inputs, Meaning};
 pub use module::Module;
 
 pub const LOAD: Code = Code("cue-load");
@@ -78,6 +80,19 @@ pub struct Instance {
     pub imports: Vec<String>,
 }
 
+impl Instance {
+    /// What its files say about themselves above their package clauses.
+    pub fn docs(&self) -> Vec<String> {
+        let docs: Vec<Vec<String>> = self
+            .files
+            .iter()
+            .map(File::docs)
+            .filter(|d| !d.is_empty())
+            .collect();
+        docs.join(&String::new())
+    }
+}
+
 /// The result of loading. With errors it is not complete.
 #[derive(Debug, Default)]
 pub struct Loaded {
@@ -89,6 +104,21 @@ pub struct Loaded {
     pub spellings: BTreeMap<String, String>,
     pub module: Option<Module>,
     pub errors: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// The instance that is made of single files; an empty one if there was none.
+    pub fn of_files(&mut self) -> &mut Instance {
+        let at = self.instances.iter().position(|i| i.of_files);
+        let at = at.unwrap_or_else(|| {
+            self.instances.push(Instance {
+                of_files: true,
+                ..Instance::default()
+            });
+            self.instances.len() - 1
+        });
+        self.instances.get_mut(at).expect("it was found or added")
+    }
 }
 
 /// Loads packages and files.

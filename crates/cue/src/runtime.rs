@@ -55,6 +55,11 @@ impl Runtime {
         }
     }
 
+    /// Writes fields by name instead of in the order of the source.
+    pub fn sort_fields(&mut self, on: bool) {
+        self.ctx.sort_fields = on;
+    }
+
     /// Makes a package that programs import by `path`.
     pub fn add_package(&mut self, path: &str, package: Value) {
         let label = Label::string(&mut self.ctx.symbols, path);
@@ -256,6 +261,11 @@ impl Runtime {
         Some(self.ctx.report(bottom))
     }
 
+    /// What no data format can hold, if there is such in a concrete value.
+    pub fn unwritable(&mut self, value: Value) -> Option<String> {
+        export::data::first_function(&mut self.ctx, value.0)
+    }
+
     /// Writes a concrete value.
     pub fn write(&mut self, value: Value, out: &mut impl data::write::Writer) {
         export::data::write(&mut self.ctx, value.0, out);
@@ -269,6 +279,20 @@ impl Runtime {
     /// The definition of a value as CUE.
     pub fn write_def(&mut self, value: Value, package: Option<&str>) -> String {
         export::def::write(&mut self.ctx, value.0, package)
+    }
+
+    /// The OpenAPI document of a value's definitions, as a value. The error is a message.
+    pub fn openapi(
+        &mut self,
+        value: Value,
+        config: &crate::openapi::Config,
+    ) -> Result<Value, String> {
+        let document = crate::openapi::generate(&mut self.ctx, value.0, config);
+        let document = document.map_err(|failure| failure.message)?;
+        match self.ctx.from_plain(&document, &[]) {
+            Ok(Val::Node(node)) => Ok(Value(node)),
+            _ => Err("openapi: the schema is too large".to_owned()),
+        }
     }
 
     /// A value as JSON Schema.

@@ -31,6 +31,9 @@ pub trait Writer {
     /// The key of the value that comes next.
     fn key(&mut self, name: &str);
     fn end_map(&mut self);
+    /// A tag of the value that comes next, with its `!`. Formats without tags drop it.
+    fn tag(&mut self, _tag: &str) {}
+
     /// A remark on the value that comes next. Formats without comments drop it.
     fn comment(&mut self, _text: &str) {}
 }

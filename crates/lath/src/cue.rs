@@ -17,6 +17,7 @@ mod import;
 mod output;
 mod place;
 mod plain;
+mod schema;
 mod session;
 
 #[derive(Subcommand)]
@@ -81,7 +82,46 @@ pub fn run(command: Command) -> ExitCode {
     }
 }
 
+/// Experiments of the language that `CUE_EXPERIMENT` may name, and whether they can still be switched off.
+const EXPERIMENTS: [(&str, bool); 11] = [
+    ("cmdreferencepkg", false),
+    ("decodeint64", false),
+    ("embed", false),
+    ("evalv3", false),
+    ("formatv2", true),
+    ("keepvalidators", false),
+    ("modules", false),
+    ("openapiv2", true),
+    ("toposort", false),
+    ("yamlgoccy", true),
+    ("yamlv3decoder", false),
+];
+
+/// Checks the experiments that the environment asks for. Stable ones are always on, the others are not there.
+fn check_experiments() -> Result<(), Failure> {
+    let wanted = std::env::var("CUE_EXPERIMENT").unwrap_or_default();
+    for part in wanted.split(',').filter(|part| !part.is_empty()) {
+        let (name, value) = part.split_once('=').unwrap_or((part, "1"));
+        let known = EXPERIMENTS.iter().find(|(known, _)| *known == name);
+        let message = match known {
+            None => format!("error in CUE_EXPERIMENT: unknown experiment {name:?}"),
+            Some((_, false)) if matches!(value, "0" | "false") => {
+                format!("error in CUE_EXPERIMENT: cannot disable stable experiment {name:?}")
+            }
+            Some((_, true)) if !matches!(value, "0" | "false") => {
+                format!("error in CUE_EXPERIMENT: experiment {name:?} is not supported")
+            }
+            Some(_) => continue,
+        };
+        return Err(Failure::World(message));
+    }
+    Ok(())
+}
+
 fn dispatch(command: Command) -> ExitCode {
+    if let Err(failure) = check_experiments() {
+        return failure.report();
+    }
     match command {
         Command::Fmt(arguments) => fmt::run(&arguments),
         Command::Export(arguments) => evaluate::run(evaluate::Verb::Export, &arguments),

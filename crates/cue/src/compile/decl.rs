@@ -83,7 +83,33 @@ impl<'c> Compiler<'c> {
         let span = span.unwrap_or(Span::new(file.source, 0..0));
         self.pop_scope();
         let lit = StructLit { file: true, ..lit };
-        self.push(Expr::Struct(Box::new(lit)), span)
+        let expr = self.push(Expr::Struct(Box::new(lit)), span);
+        // Attributes above the package clause are about the file as text.
+        let own = match decls
+            .iter()
+            .position(|&d| matches!(file.decl(d), Decl::Package { .. }))
+        {
+            Some(at) => decls.get(at..).unwrap_or(&[]),
+            None => &decls,
+        };
+        self.keep_struct_attributes(own, expr);
+        expr
+    }
+
+    /// Keeps the attributes that stand between the declarations of a literal.
+    pub(super) fn keep_struct_attributes(&mut self, decls: &[ast::DeclId], expr: ExprId) {
+        let file = self.ast();
+        let texts: Vec<String> = decls
+            .iter()
+            .filter_map(|&d| match file.decl(d) {
+                Decl::Attribute(id) => Some(file.attribute(id).to_owned()),
+                _ => None,
+            })
+            .filter(|text| !text.starts_with("@experiment(") && !text.starts_with("@extern("))
+            .collect();
+        if !texts.is_empty() {
+            self.ctx.struct_attributes.insert(expr, texts);
+        }
     }
 
     pub(super) fn pop_scope(&mut self) {
@@ -141,6 +167,7 @@ impl<'c> Compiler<'c> {
                 };
                 let decl = self.ctx.ir.decl(kind, span);
                 self.keep_docs(id, decl);
+                self.keep_field_notes(id, decl);
                 out.push(decl);
             }
         }
@@ -151,6 +178,30 @@ impl<'c> Compiler<'c> {
             explicit_open: file.experiments.explicit_open,
         };
         (lit, first)
+    }
+
+    /// Keeps the attributes and the alias of a field.
+    fn keep_field_notes(&mut self, id: ast::DeclId, decl: DeclId) {
+        let file = self.ast();
+        let Decl::Field(field) = file.decl(id) else {
+            return;
+        };
+        let texts: Vec<String> = file
+            .list(field.attributes)
+            .map(|a| file.attribute(a).to_owned())
+            .collect();
+        if !texts.is_empty() {
+            self.ctx.attributes.insert(decl, texts);
+        }
+        let alias = match file.label(field.label).1 {
+            Some(name) => Some(name),
+            None => field.alias.and_then(|a| file.field_alias(a).field),
+        };
+        if let Some(name) = alias {
+            let text = self.name(name.symbol);
+            let label = self.label(&text);
+            self.ctx.aliases.insert(decl, label);
+        }
     }
 
     fn keep_docs(&mut self, id: ast::DeclId, decl: DeclId) {

@@ -53,7 +53,9 @@ impl Compiler<'_> {
                 let decls: Vec<ast::DeclId> = file.list(decls).collect();
                 let (lit, _) = self.decls(&decls);
                 self.pop_scope();
-                self.push(Expr::Struct(Box::new(lit)), span)
+                let expr = self.push(Expr::Struct(Box::new(lit)), span);
+                self.keep_struct_attributes(&decls, expr);
+                expr
             }
             ast::Expr::List { elements } => {
                 self.stack.push(Scope::frame(1));
@@ -172,13 +174,35 @@ impl Compiler<'_> {
             LiteralKind::True => self.push_value(Value::Bool(true), span),
             LiteralKind::False => self.push_value(Value::Bool(false), span),
             LiteralKind::Int | LiteralKind::Float => match Num::parse_literal(text) {
-                Ok(n) => self.push_value(Value::Num(n), span),
+                Ok(n) => {
+                    let plain = n.to_cue() == text;
+                    let id = self.ctx.new_value_at(Value::Num(n), Some(span));
+                    if !plain {
+                        self.ctx.literals.insert(id, text.into());
+                    }
+                    self.push_value_id(id, span)
+                }
                 Err(e) => self.error(span, format!("parse error: {e}")),
             },
             LiteralKind::String => match literal::unquote(text) {
-                Ok((quotes, value)) => self.text_value(&quotes, value, span),
+                Ok((quotes, value)) => {
+                    let expr = self.text_value(&quotes, value, span);
+                    self.keep_literal(expr, text);
+                    expr
+                }
                 Err(e) => self.error(span, e.to_string()),
             },
+        }
+    }
+
+    /// Keeps a text on one line that would be printed otherwise.
+    fn keep_literal(&mut self, expr: ExprId, text: &str) {
+        let odd = text.starts_with('#') || text.contains('\\');
+        if odd
+            && !text.contains('\n')
+            && let Expr::Value(id) = self.ctx.ir.exprs[expr]
+        {
+            self.ctx.literals.insert(id, text.into());
         }
     }
 

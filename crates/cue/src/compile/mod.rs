@@ -11,6 +11,7 @@ mod comprehension;
 mod decl;
 mod expr;
 mod resolve;
+pub(crate) use resolve::short;
 mod scope;
 pub mod standard;
 mod tree;
@@ -112,7 +113,11 @@ impl Ctx {
             in_try: 0,
         };
         for file in files {
-            if file.package().is_some() {
+            // Files of `package _` stand alone.
+            if file
+                .package()
+                .is_some_and(|name| compiler.ctx.symbols.name(name.symbol) != "_")
+            {
                 compiler.declare_package_fields(file);
             }
         }

@@ -127,21 +127,31 @@ impl Compiler<'_> {
             } => {
                 self.mark_used(k, symbol);
                 match (label, key) {
-                    (Some(label), _) => self.push(
-                        Expr::Field {
-                            up,
-                            label,
-                            optional: false,
-                        },
-                        span,
-                    ),
-                    (None, Some(key)) => self.push(Expr::Dynamic { up, label: key }, span),
+                    (Some(label), _) => {
+                        let expr = self.push(
+                            Expr::Field {
+                                up,
+                                label,
+                                optional: false,
+                            },
+                            span,
+                        );
+                        self.keep_alias_use(expr, symbol);
+                        expr
+                    }
+                    (None, Some(key)) => {
+                        let expr = self.push(Expr::Dynamic { up, label: key }, span);
+                        self.keep_alias_use(expr, symbol);
+                        expr
+                    }
                     (None, None) if pattern => {
                         // The field that the pattern matched, by its label.
                         let text = self.name(symbol);
                         let name = self.label(&text);
                         let label = self.push(Expr::LabelRef { up: 0, name }, span);
-                        self.push(Expr::Dynamic { up, label }, span)
+                        let expr = self.push(Expr::Dynamic { up, label }, span);
+                        self.keep_alias_use(expr, symbol);
+                        expr
                     }
                     (None, None) => self.error(span, "cyclic reference in field alias"),
                 }
@@ -173,6 +183,12 @@ impl Compiler<'_> {
                 )
             }
         }
+    }
+
+    fn keep_alias_use(&mut self, expr: ExprId, symbol: Symbol) {
+        let text = self.name(symbol);
+        let label = self.label(&text);
+        self.ctx.alias_uses.insert(expr, label);
     }
 
     /// Compiles the value of a `let` in the scope it is declared in.
@@ -334,7 +350,7 @@ impl Compiler<'_> {
 }
 
 /// The name a package is used by if the import gives no other.
-pub(super) fn short(path: &str) -> &str {
+pub(crate) fn short(path: &str) -> &str {
     let path = path.rsplit_once('@').map_or(path, |(path, _)| path);
     match path.rsplit_once(':') {
         Some((_, name)) => name,

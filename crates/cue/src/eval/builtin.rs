@@ -126,11 +126,11 @@ impl Ctx {
                 .params
                 .iter()
                 .map(|p| Param {
-                    kind: Kind(p.kind.0),
+                    kind: p.kind,
                     has_default: p.default.is_some(),
                 })
                 .collect(),
-            result: Kind(function.result.0),
+            result: function.result,
             non_concrete: function.non_concrete,
             body: Body::Member(member),
         });

@@ -80,6 +80,15 @@ pub struct Ctx {
     pub source_names: Vec<String>,
     /// Comments above declarations.
     pub docs: HashMap<super::ids::DeclId, Vec<String>, FxBuildHasher>,
+    /// Literals that are not written as their value would be: `0x10`, `1_000`, `#"\"#`.
+    pub literals: HashMap<ValId, Box<str>, FxBuildHasher>,
+    /// Attributes of fields.
+    pub attributes: HashMap<super::ids::DeclId, Vec<String>, FxBuildHasher>,
+    /// Attributes of struct literals.
+    pub struct_attributes: HashMap<ExprId, Vec<String>, FxBuildHasher>,
+    /// Fields with an alias that somebody uses, and the references that use it.
+    pub aliases: HashMap<super::ids::DeclId, Label, FxBuildHasher>,
+    pub alias_uses: HashMap<ExprId, Label, FxBuildHasher>,
     /// Every builtin that a program mentions.
     pub builtins: Vec<super::builtin::Builtin>,
 
@@ -108,6 +117,8 @@ pub struct Ctx {
     pub is_validator: bool,
     pub next_comp: u32,
     pub let_serial: u32,
+    /// Fields are written by name.
+    pub sort_fields: bool,
 }
 
 impl Default for Ctx {
@@ -174,6 +185,11 @@ impl Ctx {
             regexes: Default::default(),
             source_names: Vec::new(),
             docs: HashMap::default(),
+            literals: HashMap::default(),
+            attributes: HashMap::default(),
+            struct_attributes: HashMap::default(),
+            aliases: HashMap::default(),
+            alias_uses: HashMap::default(),
             builtins: super::builtin::predeclared(),
             late: None,
             spare: Spare::default(),
@@ -194,6 +210,7 @@ impl Ctx {
             is_validator: false,
             next_comp: 0,
             let_serial: 0,
+            sort_fields: false,
         }
     }
 

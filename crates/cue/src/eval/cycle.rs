@@ -24,7 +24,7 @@ impl Ctx {
         mut ci: CloseInfo,
     ) -> (CloseInfo, bool) {
         if self.has_ancestor(node, arc) {
-            return self.mark_cyclic(node, arc, env, expr, ci);
+            return self.mark_cyclic(node, arc, env, expr, ci, true);
         }
         let (has_non_cyclic, has_non_cycle, depth) = {
             let w = self.w(node);
@@ -56,7 +56,7 @@ impl Ctx {
                 if step.expr != expr && has_non_cycle && has_non_cyclic && !self_feeding {
                     continue;
                 }
-                return self.mark_cyclic_path(node, arc, env, expr, ci);
+                return self.mark_cyclic(node, arc, env, expr, ci, false);
             }
             if step.expr == expr && self.nodes[arc].non_rooted {
                 if self.same_vertex(step.node, node) {
@@ -74,7 +74,7 @@ impl Ctx {
                         chain_step = true;
                         continue;
                     }
-                    return self.mark_cyclic_path(node, arc, env, expr, ci);
+                    return self.mark_cyclic(node, arc, env, expr, ci, false);
                 }
                 if self.nodes[step.arc].non_rooted
                     && let Some(parent) = self.nodes[arc].parent
@@ -84,7 +84,7 @@ impl Ctx {
                         && p.parent.is_none()
                         && p.work.as_ref().is_some_and(|w| w.ancestor_cycle)
                     {
-                        return self.mark_cyclic(node, arc, env, expr, ci);
+                        return self.mark_cyclic(node, arc, env, expr, ci, true);
                     }
                 }
             }
@@ -116,6 +116,8 @@ impl Ctx {
         }
     }
 
+    /// Marks a conjunct as cyclic, and holds it back while nothing else has been said about the vertex. A cycle
+    /// through an ancestor also stops for conjuncts that are cyclic only perhaps.
     fn mark_cyclic(
         &mut self,
         node: NodeId,
@@ -123,30 +125,14 @@ impl Ctx {
         env: Option<EnvId>,
         expr: ExprId,
         mut ci: CloseInfo,
+        through_ancestor: bool,
     ) -> (CloseInfo, bool) {
         ci.cyclic = Cyclic::Yes;
         let w = self.w(node);
         w.any_cyclic = true;
-        w.ancestor_cycle = true;
-        let park = !w.has_non_cycle && env.is_some();
-        if park {
-            park_conjunct(w, arc, env, expr, ci);
-        }
-        (ci, park)
-    }
-
-    fn mark_cyclic_path(
-        &mut self,
-        node: NodeId,
-        arc: NodeId,
-        env: Option<EnvId>,
-        expr: ExprId,
-        mut ci: CloseInfo,
-    ) -> (CloseInfo, bool) {
-        ci.cyclic = Cyclic::Yes;
-        let w = self.w(node);
-        w.any_cyclic = true;
-        let park = !w.has_non_cyclic && !w.has_non_cycle && env.is_some();
+        w.ancestor_cycle |= through_ancestor;
+        let other = w.has_non_cycle || !through_ancestor && w.has_non_cyclic;
+        let park = !other && env.is_some();
         if park {
             park_conjunct(w, arc, env, expr, ci);
         }

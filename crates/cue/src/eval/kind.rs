@@ -19,6 +19,8 @@ impl Kind {
     pub const LIST: Kind = Kind(1 << 7);
     pub const STRUCT: Kind = Kind(1 << 8);
     pub const NUMBER: Kind = Kind(Self::INT.0 | Self::FLOAT.0);
+    /// Functions that work on bytes take strings too.
+    pub const TEXT: Kind = Kind(Self::STRING.0 | Self::BYTES.0);
     pub const TOP: Kind = Kind((1 << 9) - 1);
     pub const COMPOSITE: Kind = Kind(Self::LIST.0 | Self::STRUCT.0);
 

@@ -10,23 +10,30 @@ use super::validate::Config;
 use super::value::{Arg, Code, Val, Value};
 
 impl Ctx {
-    pub(super) fn match_n(&mut self, call: &Call) -> R<Option<Val>> {
+    /// The value that is matched, or the answer that does not depend on the schemas.
+    fn subject(&mut self, call: &Call, misuse: &'static str) -> R<Result<Val, Val>> {
         if !self.is_validator {
-            return Ok(Some(Val::Lit(self.fail(
-                "matchN is a validator and should not be used as a function",
-                &[],
-            ))));
+            return Ok(Err(Val::Lit(self.fail(misuse, &[]))));
         }
         let arg = call.arg(0, self);
         let this = self.as_data(arg)?;
         if self.as_bottom(Some(this)).is_some() {
-            return Ok(Some(self.new_bool(false)));
+            return Ok(Err(self.new_bool(false)));
         }
         if self.ci.cyclic == Cyclic::Yes {
             let err = self.error_at(call.span, "structural cycle", &[]);
             let bottom = self.new_bottom_on(Code::StructuralCycle, err, None);
-            return Ok(Some(Val::Lit(bottom)));
+            return Ok(Err(Val::Lit(bottom)));
         }
+        Ok(Ok(this))
+    }
+
+    pub(super) fn match_n(&mut self, call: &Call) -> R<Option<Val>> {
+        let misuse = "matchN is a validator and should not be used as a function";
+        let this = match self.subject(call, misuse)? {
+            Ok(this) => this,
+            Err(answer) => return Ok(Some(answer)),
+        };
         let schemas = call.arg(2, self);
         let Some(list) = self.list_arg(schemas) else {
             return Ok(None);
@@ -76,22 +83,11 @@ impl Ctx {
     }
 
     pub(super) fn match_if(&mut self, call: &Call) -> R<Option<Val>> {
-        if !self.is_validator {
-            return Ok(Some(Val::Lit(self.fail(
-                "matchIf is a validator and should not be used as a function",
-                &[],
-            ))));
-        }
-        let arg = call.arg(0, self);
-        let this = self.as_data(arg)?;
-        if self.as_bottom(Some(this)).is_some() {
-            return Ok(Some(self.new_bool(false)));
-        }
-        if self.ci.cyclic == Cyclic::Yes {
-            let err = self.error_at(call.span, "structural cycle", &[]);
-            let bottom = self.new_bottom_on(Code::StructuralCycle, err, None);
-            return Ok(Some(Val::Lit(bottom)));
-        }
+        let misuse = "matchIf is a validator and should not be used as a function";
+        let this = match self.subject(call, misuse)? {
+            Ok(this) => this,
+            Err(answer) => return Ok(Some(answer)),
+        };
         let mut schemas = Vec::new();
         for i in 1..4 {
             schemas.push(self.schema_arg(call, i));

@@ -182,7 +182,7 @@ impl Ctx {
         opaque.push(val);
         packages::Value::Opaque(Opaque {
             id,
-            kinds: Kinds(self.kind(val).0),
+            kinds: self.kind(val),
         })
     }
 

@@ -38,9 +38,7 @@ impl Ctx {
             Special::JsonValidate | Special::YamlValidate | Special::YamlValidatePartial => {
                 self.validate_text(special, call)
             }
-            Special::OpenApiMarshalSchema => Ok(Some(Val::Lit(
-                self.detail(Code::Eval, "openapi.MarshalSchema is not supported"),
-            ))),
+            Special::OpenApiMarshalSchema => self.marshal_schema(call),
         }
     }
 
@@ -313,7 +311,7 @@ impl Ctx {
         let items = opaque.iter().enumerate().map(|(i, &v)| {
             crate::packages::Value::Opaque(crate::packages::Opaque {
                 id: u32::try_from(i).unwrap_or(u32::MAX),
-                kinds: crate::packages::Kinds(self.kind(v).0),
+                kinds: self.kind(v),
             })
         });
         let list = crate::packages::Value::List(items.collect());
@@ -368,6 +366,11 @@ impl Ctx {
         if failed.is_none() {
             *failed = match self.node_bottom(node) {
                 Some(bottom) => Some(bottom),
+                None if matches!(cmp, Val::Node(n) if self.nodes[self.deref_value(n)].base == Base::Struct) =>
+                {
+                    // No more information will add the field to a literal.
+                    Some(self.detail(Code::Eval, "field not found: less"))
+                }
                 None => {
                     let err = self.error("non-concrete value for argument 1", &[]);
                     Some(self.new_bottom(Code::Incomplete, err))
@@ -436,5 +439,57 @@ impl Ctx {
             }
         }
         Ok(Some(self.new_bool(true)))
+    }
+
+    /// `openapi.MarshalSchema`: a document as JSON.
+    fn marshal_schema(&mut self, call: &Call) -> R<Option<Val>> {
+        let (config, schema) = (call.arg(0, self), call.arg(1, self));
+        let mut opaque = Vec::new();
+        let config = match self.plain(config, true, &mut opaque)? {
+            Ok(crate::packages::Value::Struct(fields)) => fields,
+            Ok(_) => Vec::new(),
+            Err(bottom) => return Ok(Some(Val::Lit(bottom))),
+        };
+        let find = |name: &str| {
+            let found = config.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value)
+        };
+        let version = match find("version") {
+            Some(crate::packages::Value::String(version)) => version.clone(),
+            _ => {
+                let message = "the configuration has no version";
+                return Ok(Some(Val::Lit(self.detail(Code::Eval, message))));
+            }
+        };
+        let config = crate::openapi::Config {
+            version,
+            expand: find("expandReferences") == Some(&crate::packages::Value::Bool(true)),
+            info: find("info").cloned(),
+            title: None,
+        };
+        let Val::Node(node) = schema else {
+            let message = "the schema is no struct";
+            return Ok(Some(Val::Lit(self.detail(Code::Eval, message))));
+        };
+        self.finalize(node)?;
+        let made = crate::openapi::generate(self, node, &config);
+        let text = made.and_then(|document| {
+            let text = crate::packages::json_text(&document);
+            text.map_err(|error| crate::openapi::Failure {
+                message: error.message().to_owned(),
+                incomplete: false,
+            })
+        });
+        Ok(Some(match text {
+            Ok(text) => Val::Lit(self.new_value(Value::String(text.into()))),
+            Err(failure) => {
+                let code = if failure.incomplete {
+                    Code::Incomplete
+                } else {
+                    Code::Eval
+                };
+                Val::Lit(self.detail(code, &failure.message))
+            }
+        }))
     }
 }

@@ -24,14 +24,23 @@ pub struct Profile {
     pub collapse: bool,
     /// Show errors in the places where they are.
     pub errors: bool,
+    pub attributes: bool,
+    /// Show comments inside of expressions that are written as they are in the source.
+    pub docs: bool,
 }
 
 pub(super) struct Exporter<'c> {
     pub(super) ctx: &'c mut Ctx,
     pub(super) profile: Profile,
     pub(super) frames: Vec<Frame>,
-    /// Paths of imported packages that the output mentions.
-    pub(super) imports: Vec<String>,
+    /// Imports that the output mentions, in the order in which it does: path, and the name if it is another.
+    pub(super) imports: Vec<(String, Option<String>)>,
+    /// Literals are written as they are in the source.
+    pub(super) as_written: bool,
+    /// Frames of braces that are written as they are in the source.
+    pub(super) blanks: Vec<NodeId>,
+    /// Values outside of the part that are being written.
+    pub(super) hoisting: Vec<NodeId>,
     pub(super) depth: usize,
     /// The value that is written, if it is only a part of a tree.
     pub(super) root: Option<NodeId>,
@@ -70,9 +79,17 @@ pub(super) fn finish(mut exporter: Exporter<'_>, syn: &Syn, head: &str) -> Strin
         );
         lets.push_str(&format!("\n//cue:path: {path}\nlet {name} = {text}"));
     }
-    let mut imports = std::mem::take(&mut exporter.imports);
-    imports.sort();
-    imports.dedup();
+    let mut imports: Vec<String> = Vec::new();
+    for (path, name) in std::mem::take(&mut exporter.imports) {
+        let path = quote::string(&path);
+        let import = match name {
+            Some(name) => format!("{name} {path}"),
+            None => path,
+        };
+        if !imports.contains(&import) {
+            imports.push(import);
+        }
+    }
     let layout = Layout {
         tab: profile.tabs,
         collapse: profile.collapse,
@@ -80,12 +97,12 @@ pub(super) fn finish(mut exporter: Exporter<'_>, syn: &Syn, head: &str) -> Strin
     let mut head = head.to_owned();
     match imports.as_slice() {
         [] => {}
-        [one] => head.push_str(&format!("import {}\n\n", quote::string(one))),
+        [one] => head.push_str(&format!("import {one}\n\n")),
         many => {
             head.push_str("import (\n");
             for path in many {
                 head.push_str(if profile.tabs { "\t" } else { "    " });
-                head.push_str(&quote::string(path));
+                head.push_str(path);
                 head.push('\n');
             }
             head.push_str(")\n\n");
@@ -108,6 +125,9 @@ impl<'c> Exporter<'c> {
             profile,
             frames: Vec::new(),
             imports: Vec::new(),
+            as_written: false,
+            blanks: Vec::new(),
+            hoisting: Vec::new(),
             depth: 0,
             root: None,
             hoisted: Vec::new(),
@@ -229,12 +249,7 @@ impl<'c> Exporter<'c> {
                 X::Val(id) => self.value(Val::Lit(id)),
                 X::Decl(_) => continue,
             };
-            if syn == Syn::Atom("_".to_owned()) && self.ctx.nodes[node].conjuncts.len() > 1 {
-                continue;
-            }
-            if !parts.contains(&syn) {
-                parts.push(syn);
-            }
+            parts.push(syn);
         }
         join("&", 2, parts)
     }
@@ -264,7 +279,10 @@ impl<'c> Exporter<'c> {
         for arc in arcs {
             if self.ctx.nodes[arc].label.is_int() {
                 let arc = self.shown(arc);
+                let scalar = matches!(self.ctx.nodes[arc].base, Base::Val(_));
+                let outer = std::mem::replace(&mut self.as_written, scalar);
                 items.push(self.vertex(arc));
+                self.as_written = outer;
             }
         }
         if let Base::List { open: true } = self.ctx.nodes[node].base
@@ -337,13 +355,30 @@ impl<'c> Exporter<'c> {
             }
             let target = self.shown(arc);
             let value = self.vertex(target);
+            let attributes = if self.profile.attributes {
+                self.field_attributes(arc)
+            } else {
+                Vec::new()
+            };
             items.push(Item::Field {
                 label: self.label(label) + arc_type.suffix(),
                 value,
+                attributes,
             });
         }
         items.extend(last);
         Syn::Struct(items)
+    }
+
+    /// The attributes of all declarations of a field, each once.
+    fn field_attributes(&self, arc: NodeId) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        for c in &self.ctx.nodes[arc].conjuncts {
+            if let X::Decl(decl) = c.x {
+                merge_texts(&mut all, self.ctx.attributes.get(&decl));
+            }
+        }
+        all
     }
 
     pub(super) fn label(&self, label: Label) -> String {
@@ -377,9 +412,15 @@ impl<'c> Exporter<'c> {
         match self.ctx.value(id) {
             Value::Null => Syn::Atom("null".to_owned()),
             Value::Bool(b) => Syn::Atom(b.to_string()),
+            Value::Num(_) | Value::String(_) | Value::Bytes(_)
+                if self.as_written && self.ctx.literals.contains_key(&id) =>
+            {
+                let written = self.ctx.literals.get(&id);
+                Syn::Atom(written.map_or(String::new(), |text| text.to_string()))
+            }
             Value::Num(n) => Syn::Atom(n.to_cue()),
             Value::String(s) => text(s),
-            Value::Bytes(b) => Syn::Atom(quote::bytes(b)),
+            Value::Bytes(b) => bytes(b),
             Value::Top => Syn::Atom("_".to_owned()),
             Value::Type(kind) => Syn::Atom(kind.to_string()),
             Value::Bound { op, value } => {
@@ -389,7 +430,16 @@ impl<'c> Exporter<'c> {
             }
             Value::Builtin(b) => {
                 let b = *b;
-                self.builtin(b)
+                let name = self.builtin(b);
+                let entry = self.ctx.builtin(b);
+                // A function of one argument that says yes or no is a constraint.
+                let constrains = entry.params.len() == 1
+                    && entry.package.is_some()
+                    && (entry.result == Kind::BOOL || entry.result == Kind::BOTTOM);
+                match constrains {
+                    true => Syn::Call(Box::new(name), Vec::new()),
+                    false => name,
+                }
             }
             Value::Validator(v) => {
                 let v = v.clone();
@@ -435,7 +485,7 @@ impl<'c> Exporter<'c> {
             Some(path) => {
                 let name = path.rsplit('/').next().unwrap_or(path).to_owned();
                 let member = b.name.to_owned();
-                self.imports.push(path.to_owned());
+                self.imports.push((path.to_owned(), None));
                 Syn::Select(Box::new(Syn::Atom(name)), member)
             }
         }
@@ -549,7 +599,7 @@ impl<'c> Exporter<'c> {
 }
 
 /// Types before scalars before bounds before other expressions before literals of structs and lists.
-fn weight(ctx: &Ctx, x: X) -> u32 {
+pub(super) fn weight(ctx: &Ctx, x: X) -> u32 {
     match x {
         X::Val(id) => match ctx.value(id) {
             Value::Top => 0,
@@ -559,11 +609,21 @@ fn weight(ctx: &Ctx, x: X) -> u32 {
             _ => 25,
         },
         X::Expr(e) => match ctx.ir.exprs[e] {
+            Expr::Value(id) => weight(ctx, X::Val(id)),
             Expr::Field { .. } => 2,
             Expr::Struct(_) | Expr::List(_) => 500,
             _ => 25,
         },
         _ => 25,
+    }
+}
+
+/// Adds texts that are not there yet.
+pub(super) fn merge_texts(all: &mut Vec<String>, more: Option<&Vec<String>>) {
+    for text in more.into_iter().flatten() {
+        if !all.contains(text) {
+            all.push(text.clone());
+        }
     }
 }
 
@@ -576,23 +636,36 @@ pub(super) fn join(op: &'static str, precedence: u8, mut parts: Vec<Syn>) -> Syn
     }
 }
 
+/// Bytes, on several lines if they are text of several.
+fn bytes(b: &[u8]) -> Syn {
+    match std::str::from_utf8(b) {
+        Ok(text) if text.contains('\n') => lines(text, '\''),
+        _ => Syn::Atom(quote::bytes(b)),
+    }
+}
+
 /// A string, on several lines if it has several.
 pub(super) fn text(s: &str) -> Syn {
     if !s.contains('\n') {
         return Syn::Atom(quote::string(s));
     }
-    let mut lines = vec!["\"\"\"".to_owned()];
+    lines(s, '"')
+}
+
+fn lines(s: &str, mark: char) -> Syn {
+    let fence = mark.to_string().repeat(3);
+    let mut lines = vec![fence.clone()];
     for line in s.split('\n') {
         let mut out = String::new();
         let mut quotes = 0;
         for c in line.chars() {
-            if c == '"' {
+            if c == mark {
                 quotes += 1;
                 if quotes == 3 {
                     out.push('\\');
                     quotes = 0;
                 }
-                out.push('"');
+                out.push(mark);
                 continue;
             }
             quotes = 0;
@@ -604,6 +677,6 @@ pub(super) fn text(s: &str) -> Syn {
         }
         lines.push(out);
     }
-    lines.push("\"\"\"".to_owned());
+    lines.push(fence);
     Syn::Lines(lines)
 }

@@ -5,7 +5,7 @@ use data::write::Writer;
 
 use crate::eval::Ctx;
 use crate::eval::ids::NodeId;
-use crate::eval::node::{ArcType, Base};
+use crate::eval::node::{ArcType, Base, X};
 use crate::eval::value::{Val, Value};
 
 use super::order::ordered_arcs;
@@ -33,11 +33,57 @@ pub fn write(ctx: &mut Ctx, node: NodeId, out: &mut impl Writer) {
                     continue;
                 }
                 out.key(a.label.name(&ctx.symbols));
+                if let Some(tag) = yaml_tag(ctx, arc) {
+                    out.tag(&tag);
+                }
                 write(ctx, arc, out);
             }
             out.end_map();
         }
     }
+}
+
+/// The path of a value that no data format has: a function.
+pub fn first_function(ctx: &mut Ctx, node: NodeId) -> Option<String> {
+    let node = ctx.default_node(node);
+    if let Some(Value::Builtin(id)) = ctx.scalar(Val::Node(node)) {
+        let path = ctx.path(node);
+        let name = ctx.builtin_name(*id);
+        let path = ctx.path_text(&path);
+        return Some(format!("{path}: cannot convert function {name} to data"));
+    }
+    let arcs = ctx.nodes[node].arcs.list.clone();
+    for arc in arcs {
+        let a = &ctx.nodes[arc];
+        if a.label.is_regular() && a.arc_type == ArcType::Member {
+            let found = first_function(ctx, arc);
+            if found.is_some() {
+                return found;
+            }
+        }
+    }
+    None
+}
+
+/// The tag that a field asks for with `@yaml(,tag="!Name")`.
+fn yaml_tag(ctx: &Ctx, arc: NodeId) -> Option<String> {
+    if ctx.attributes.is_empty() {
+        return None;
+    }
+    let decls = ctx.nodes[arc].conjuncts.iter().filter_map(|c| match c.x {
+        X::Decl(decl) => ctx.attributes.get(&decl),
+        _ => None,
+    });
+    let body = decls
+        .flatten()
+        .find_map(|text| text.strip_prefix("@yaml(")?.strip_suffix(')'))?;
+    let value = body.split_once("tag=")?.1;
+    let quoted = value.strip_prefix('"').and_then(|v| v.split_once('"'));
+    let tag = match quoted {
+        Some((tag, _)) => tag.to_owned(),
+        None => value.split(',').next().unwrap_or(value).trim().to_owned(),
+    };
+    tag.starts_with('!').then_some(tag)
 }
 
 fn lit(ctx: &mut Ctx, val: Val, out: &mut impl Writer) {

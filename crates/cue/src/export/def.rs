@@ -10,7 +10,7 @@ use crate::eval::label::Label;
 use crate::eval::node::{ArcType, Base, CloseInfo, Conjunct, X};
 use crate::eval::value::Value;
 
-use super::cue::{Exporter, Frame, Profile, finish, join};
+use super::cue::{Exporter, Frame, Profile, finish, join, merge_texts};
 use super::syntax::{Item, Syn};
 
 struct Merged {
@@ -20,6 +20,8 @@ struct Merged {
     fields: Vec<(Label, ArcType, Vec<Conjunct>)>,
     structs: usize,
     has_ellipsis: bool,
+    /// Attributes of the literals.
+    attributes: Vec<String>,
 }
 
 /// The definition of a value as a CUE file.
@@ -32,6 +34,8 @@ pub fn write(ctx: &mut Ctx, node: NodeId, package: Option<&str>) -> String {
         tabs: true,
         collapse: true,
         errors: false,
+        attributes: true,
+        docs: true,
     };
     let mut exporter = Exporter::new(ctx, profile);
     let conjuncts = exporter.ctx.nodes[node].conjuncts.to_vec();
@@ -49,6 +53,7 @@ pub fn write(ctx: &mut Ctx, node: NodeId, package: Option<&str>) -> String {
                 Item::Field {
                     label: name,
                     value: syn,
+                    attributes: Vec::new(),
                 },
             ]);
         }
@@ -104,6 +109,7 @@ impl Exporter<'_> {
             fields: Vec::new(),
             structs: 0,
             has_ellipsis: false,
+            attributes: Vec::new(),
         };
         let mut seen: Vec<X> = Vec::new();
         for c in conjuncts {
@@ -117,11 +123,14 @@ impl Exporter<'_> {
             let node = self.ctx.inline_node(Base::None, &merged.values);
             if self.ctx.finalize(node).is_ok() {
                 let node = self.ctx.deref_value(node);
+                let one = merged.values.len() == 1;
+                let outer = std::mem::replace(&mut self.as_written, one);
                 let syn = self.vertex(node);
+                self.as_written = outer;
                 merged.embeds.push(syn);
             }
         }
-        if merged.fields.is_empty() && !merged.has_ellipsis {
+        if merged.fields.is_empty() && !merged.has_ellipsis && merged.attributes.is_empty() {
             match merged.embeds.len() + merged.conjuncts.len() {
                 0 if merged.structs > 0 => return Syn::Struct(Vec::new()),
                 0 => return Syn::Atom("_".to_owned()),
@@ -132,7 +141,22 @@ impl Exporter<'_> {
                 _ => {}
             }
         }
-        let mut items: Vec<Item> = merged.embeds.into_iter().map(Item::Embed).collect();
+        // The order that these conjuncts alone give.
+        let alone = self.ctx.inline_node(Base::None, conjuncts);
+        if merged.fields.len() > 1 && self.ctx.finalize(alone).is_ok() {
+            let alone = self.ctx.deref_value(alone);
+            let order: Vec<Label> = super::order::ordered_arcs(self.ctx, alone)
+                .into_iter()
+                .map(|arc| self.ctx.nodes[arc].label)
+                .collect();
+            let last = order.len();
+            let place = |label: Label| order.iter().position(|l| *l == label).unwrap_or(last);
+            if merged.fields.iter().all(|f| place(f.0) < last) {
+                merged.fields.sort_by_key(|f| place(f.0));
+            }
+        }
+        let mut items: Vec<Item> = merged.attributes.into_iter().map(Item::Line).collect();
+        items.extend(merged.embeds.into_iter().map(Item::Embed));
         for (label, mut arc_type, conjuncts) in merged.fields {
             let arc = src.and_then(|n| {
                 let n = self.ctx.deref_value(n);
@@ -142,16 +166,25 @@ impl Exporter<'_> {
                 arc_type = arc_type.min(self.ctx.nodes[arc].arc_type);
             }
             let value = self.merge(arc, &conjuncts);
+            let mut attributes = Vec::new();
+            let mut alias = None;
             for c in &conjuncts {
-                if let X::Decl(decl) = c.x
-                    && let Some(docs) = self.ctx.docs.get(&decl)
-                {
-                    items.extend(docs.iter().cloned().map(Item::Line));
+                if let X::Decl(decl) = c.x {
+                    if let Some(docs) = self.ctx.docs.get(&decl) {
+                        items.extend(docs.iter().cloned().map(Item::Line));
+                    }
+                    merge_texts(&mut attributes, self.ctx.attributes.get(&decl));
+                    alias = alias.or(self.ctx.aliases.get(&decl).copied());
                 }
             }
+            let prefix = match alias {
+                Some(alias) => format!("{}=", self.name(alias)),
+                None => String::new(),
+            };
             items.push(Item::Field {
-                label: self.label(label) + arc_type.suffix(),
+                label: prefix + &self.label(label) + arc_type.suffix(),
                 value,
+                attributes,
             });
         }
         if merged.has_ellipsis {
@@ -206,6 +239,10 @@ impl Exporter<'_> {
                     return;
                 }
                 merged.structs += 1;
+                merge_texts(
+                    &mut merged.attributes,
+                    self.ctx.struct_attributes.get(&expr),
+                );
                 for decl in lit.decls {
                     match self.ctx.ir.decls[decl].kind.clone() {
                         DeclKind::Field { label, arc, .. } => {
@@ -222,7 +259,9 @@ impl Exporter<'_> {
                                 None => merged.fields.push((label, arc, vec![c])),
                             }
                         }
-                        DeclKind::Ellipsis(_) => merged.has_ellipsis = true,
+                        DeclKind::Ellipsis(_) | DeclKind::Pattern { .. } => {
+                            merged.has_ellipsis = true;
+                        }
                         DeclKind::Embed(x) => {
                             let x = self.ctx.elem(X::Expr(x));
                             self.add(merged, None, Some(inner), x, true);
@@ -273,9 +312,19 @@ impl Exporter<'_> {
             return false;
         };
         lit.decls.iter().any(|&d| match self.ctx.ir.decls[d].kind {
-            DeclKind::Dynamic { .. } | DeclKind::Pattern { .. } | DeclKind::Ellipsis(Some(_)) => {
-                true
+            // `[string]: _` says what an ellipsis says.
+            DeclKind::Pattern { filter, value, .. } => {
+                let is = |x: ExprId, top: bool| match self.ctx.ir.exprs[x] {
+                    Expr::Value(id) => match self.ctx.value(id) {
+                        Value::Top => top,
+                        Value::Type(kind) => !top && *kind == crate::eval::kind::Kind::STRING,
+                        _ => false,
+                    },
+                    _ => false,
+                };
+                !(is(filter, false) && is(value, true))
             }
+            DeclKind::Dynamic { .. } | DeclKind::Ellipsis(Some(_)) => true,
             DeclKind::Embed(x) => matches!(self.ctx.ir.exprs[x], Expr::Comprehension(_)),
             _ => false,
         })

@@ -4,10 +4,11 @@ use crate::eval::ids::{EnvId, ExprId};
 use crate::eval::ir::{Clause, DeclKind, Expr, Op};
 use crate::eval::kind::Kind;
 use crate::eval::label::{Label, LabelKind};
+use crate::eval::node::X;
 use crate::eval::quote;
 use crate::eval::value::{Val, Value};
 
-use super::cue::{Exporter, join};
+use super::cue::{Exporter, join, merge_texts, weight};
 use super::syntax::{Item, Syn};
 
 fn precedence(op: Op) -> u8 {
@@ -24,7 +25,7 @@ fn precedence(op: Op) -> u8 {
 }
 
 impl Exporter<'_> {
-    fn name(&self, label: Label) -> String {
+    pub(super) fn name(&self, label: Label) -> String {
         if label == Label::NONE {
             "_".to_owned()
         } else {
@@ -50,6 +51,7 @@ impl Exporter<'_> {
     fn hoist(&mut self, env: Option<EnvId>, expr: ExprId) -> Option<Syn> {
         let root = self.root?;
         let env = env?;
+        let hoisting = self.hoisting.clone();
         let saved = self.ctx.push_state(env, None);
         let found = self.ctx.resolve(
             expr,
@@ -72,7 +74,7 @@ impl Exporter<'_> {
         let mut at = Some(target);
         let mut top = target;
         while let Some(node) = at {
-            if self.ctx.same_vertex(node, root) {
+            if self.ctx.same_vertex(node, root) || hoisting.contains(&node) {
                 return None;
             }
             top = node;
@@ -93,7 +95,7 @@ impl Exporter<'_> {
         if scalar || empty {
             let conjuncts = self.ctx.nodes[target].conjuncts.clone();
             if let [one] = &*conjuncts
-                && let crate::eval::node::X::Expr(x) = self.ctx.elem(one.x)
+                && let X::Expr(x) = self.ctx.elem(one.x)
                 && matches!(
                     self.ctx.ir.exprs[x],
                     Expr::Binary { .. } | Expr::Unary { .. }
@@ -131,7 +133,9 @@ impl Exporter<'_> {
         self.profile.definitions = true;
         let frames = std::mem::take(&mut self.frames);
         let target = self.ctx.deref_value(target);
+        self.hoisting.push(target);
         let syn = self.vertex(target);
+        self.hoisting.pop();
         self.frames = frames;
         self.profile = saved;
         if let Some(slot) = self.hoisted.get_mut(at) {
@@ -153,12 +157,31 @@ impl Exporter<'_> {
             Expr::Struct(lit) => {
                 let env = self.blank_frame(env);
                 let mut items = Vec::new();
+                if self.profile.attributes
+                    && let Some(texts) = self.ctx.struct_attributes.get(&expr)
+                {
+                    items.extend(texts.iter().cloned().map(Item::Line));
+                }
                 for decl in lit.decls {
-                    if let Some(docs) = self.ctx.docs.get(&decl) {
+                    if self.profile.docs
+                        && let Some(docs) = self.ctx.docs.get(&decl)
+                    {
                         items.extend(docs.iter().cloned().map(Item::Line));
                     }
                     let kind = self.ctx.ir.decls[decl].kind.clone();
-                    items.push(self.decl(env, kind));
+                    let mut item = self.decl(env, kind);
+                    if let Item::Field {
+                        label, attributes, ..
+                    } = &mut item
+                    {
+                        if self.profile.attributes {
+                            merge_texts(attributes, self.ctx.attributes.get(&decl));
+                        }
+                        if let Some(&alias) = self.ctx.aliases.get(&decl) {
+                            label.insert_str(0, &format!("{}=", self.name(alias)));
+                        }
+                    }
+                    items.push(item);
                 }
                 Syn::Struct(items)
             }
@@ -167,6 +190,12 @@ impl Exporter<'_> {
                 Syn::List(elems.into_iter().map(|e| self.expr(env, e)).collect())
             }
             Expr::Ellipsis(of) => Syn::Ellipsis(of.map(|of| self.sub(env, of))),
+            Expr::Field { .. } | Expr::Dynamic { .. }
+                if self.ctx.alias_uses.contains_key(&expr) =>
+            {
+                let alias = self.ctx.alias_uses.get(&expr).copied();
+                Syn::Atom(alias.map_or(String::new(), |alias| self.name(alias)))
+            }
             Expr::Field { label, .. } => Syn::Atom(match label.kind() {
                 LabelKind::String => label.name(&self.ctx.symbols).to_owned(),
                 _ => self.name(label),
@@ -177,8 +206,10 @@ impl Exporter<'_> {
             Expr::Dynamic { label, .. } => self.expr(env, label),
             Expr::Import { path, name } => {
                 let text = path.name(&self.ctx.symbols).to_owned();
-                self.imports.push(text);
-                Syn::Atom(self.name(name))
+                let name = self.name(name);
+                let own = (crate::compile::short(&text) != name).then(|| name.clone());
+                self.imports.push((text, own));
+                Syn::Atom(name)
             }
             Expr::Let { up, label, x } => self.let_ref(env, up, label, x),
             Expr::Select { x, label, .. } => {
@@ -197,6 +228,21 @@ impl Exporter<'_> {
             Expr::Interpolation { kind, parts } => self.interpolation(env, kind, &parts),
             Expr::Unary { op, x } | Expr::Bound { op, x } => {
                 Syn::Unary(op.text(), self.sub(env, x))
+            }
+            Expr::Binary {
+                op: op @ (Op::And | Op::Or),
+                ..
+            } => {
+                let mut leaves = Vec::new();
+                self.leaves(op, expr, &mut leaves);
+                leaves.sort_by_key(|&leaf| weight(self.ctx, X::Expr(leaf)));
+                let top = |e: &Self, leaf: ExprId| match e.ctx.ir.exprs[leaf] {
+                    Expr::Value(id) => matches!(e.ctx.value(id), Value::Top),
+                    _ => false,
+                };
+                leaves.retain(|&leaf| !top(self, leaf));
+                let parts = leaves.into_iter().map(|leaf| self.expr(env, leaf));
+                join(op.text(), precedence(op), parts.collect())
             }
             Expr::Binary { op, x, y } => {
                 let own = precedence(op);
@@ -248,13 +294,26 @@ impl Exporter<'_> {
         }
     }
 
+    /// The operands of a chain of one operator.
+    fn leaves(&self, op: Op, expr: ExprId, out: &mut Vec<ExprId>) {
+        match self.ctx.ir.exprs[expr] {
+            Expr::Binary { op: o, x, y } if o == op => {
+                self.leaves(op, x, out);
+                self.leaves(op, y, out);
+            }
+            _ => out.push(expr),
+        }
+    }
+
     fn source_value(&mut self, id: crate::eval::ids::ValId) -> Syn {
         if self.ctx.bottom(id).is_some() {
             return Syn::Atom("_|_ // explicit error (_|_ literal) in source\n".to_owned());
         }
         let taken = std::mem::replace(&mut self.profile.take_defaults, false);
+        let outer = std::mem::replace(&mut self.as_written, true);
         let syn = self.value(Val::Lit(id));
         self.profile.take_defaults = taken;
+        self.as_written = outer;
         syn
     }
 
@@ -263,6 +322,7 @@ impl Exporter<'_> {
         let env = env?;
         let node = self.ctx.inline_node(crate::eval::node::Base::None, &[]);
         self.ctx.nodes[node].status = crate::eval::node::Status::Finalized;
+        self.blanks.push(node);
         Some(self.ctx.new_env(env, node))
     }
 
@@ -314,6 +374,7 @@ impl Exporter<'_> {
             DeclKind::Field { label, arc, value } => Item::Field {
                 label: self.label(label) + arc.suffix(),
                 value: self.expr(env, value),
+                attributes: Vec::new(),
             },
             DeclKind::Let { label, value, .. } => Item::Let {
                 name: self.name(label),
@@ -326,11 +387,18 @@ impl Exporter<'_> {
                 let text = one_line(&key);
                 let label = match key {
                     Syn::Interpolation(_) => text,
+                    Syn::Atom(_) if text.starts_with('"') => {
+                        match crate::syntax::literal::unquote_string(&text) {
+                            Ok(name) if !crate::eval::label::needs_quotes(&name) => name,
+                            _ => text,
+                        }
+                    }
                     _ => format!("({text})"),
                 };
                 Item::Field {
                     label: label + arc.suffix(),
                     value: self.expr(env, value),
+                    attributes: Vec::new(),
                 }
             }
             DeclKind::Pattern {
@@ -347,6 +415,7 @@ impl Exporter<'_> {
                 Item::Field {
                     label,
                     value: self.expr(env, value),
+                    attributes: Vec::new(),
                 }
             }
             DeclKind::Ellipsis(of) => Item::Ellipsis(of.map(|of| self.expr(env, of))),
@@ -356,6 +425,19 @@ impl Exporter<'_> {
 
     fn interpolation(&mut self, env: Option<EnvId>, kind: Kind, parts: &[ExprId]) -> Syn {
         let mark = if kind == Kind::BYTES { '\'' } else { '"' };
+        let several = parts.iter().step_by(2).any(|&part| {
+            matches!(self.ctx.ir.exprs[part], Expr::Value(id)
+            if match self.ctx.value(id) {
+                Value::String(s) => s.contains('\n'),
+                Value::Bytes(b) => b.contains(&b'\n'),
+                _ => false,
+            })
+        });
+        let fence = if several {
+            mark.to_string().repeat(3)
+        } else {
+            mark.to_string()
+        };
         let mut out = Vec::new();
         let last = parts.len().saturating_sub(1);
         for (i, &part) in parts.iter().enumerate() {
@@ -365,25 +447,39 @@ impl Exporter<'_> {
             }
             let mut text = String::new();
             if i == 0 {
-                text.push(mark);
+                text.push_str(&fence);
+                if several {
+                    text.push('\n');
+                }
             }
             if let Expr::Value(id) = self.ctx.ir.exprs[part] {
                 match self.ctx.value(id) {
                     Value::String(s) => {
                         for c in s.chars() {
-                            quote::escape(&mut text, c, mark);
+                            match c {
+                                '\n' if several => text.push('\n'),
+                                c if several => quote::escape(&mut text, c, '\0'),
+                                c => quote::escape(&mut text, c, mark),
+                            }
                         }
                     }
                     Value::Bytes(b) => {
                         for c in String::from_utf8_lossy(b).chars() {
-                            quote::escape(&mut text, c, mark);
+                            match c {
+                                '\n' if several => text.push('\n'),
+                                c if several => quote::escape(&mut text, c, '\0'),
+                                c => quote::escape(&mut text, c, mark),
+                            }
                         }
                     }
                     _ => {}
                 }
             }
             if i == last {
-                text.push(mark);
+                if several {
+                    text.push('\n');
+                }
+                text.push_str(&fence);
             }
             out.push(Syn::Atom(text));
         }
@@ -405,6 +501,10 @@ impl Exporter<'_> {
         let Some(x) = x else {
             return Syn::Atom(name);
         };
+        // The braces are written as they are, and the clause with them.
+        if node.is_some_and(|node| self.blanks.contains(&node)) {
+            return Syn::Atom(name);
+        }
         match frame {
             None => self.expr(Some(home), x),
             Some(k) => {

@@ -48,6 +48,18 @@ pub fn ordered_arcs(ctx: &Ctx, node: NodeId) -> Vec<NodeId> {
     if n.arcs.len() <= 1 {
         return n.arcs.list.clone();
     }
+    if ctx.sort_fields {
+        let mut arcs = n.arcs.list.clone();
+        let key = |arc: NodeId| {
+            let label = ctx.nodes[arc].label;
+            (
+                label.is_int().then(|| label.index()),
+                label.name(&ctx.symbols),
+            )
+        };
+        arcs.sort_by(|&a, &b| key(a).cmp(&key(b)));
+        return arcs;
+    }
     if let Some(simple) = one_literal(ctx, node) {
         return simple;
     }
@@ -63,6 +75,10 @@ fn one_literal(ctx: &Ctx, node: NodeId) -> Option<Vec<NodeId>> {
     let n = &ctx.nodes[node];
     let all_ints = n.arcs.list.iter().all(|&a| ctx.nodes[a].label.is_int());
     if all_ints {
+        return Some(n.arcs.list.clone());
+    }
+    if n.structs.is_empty() {
+        // Made by a builtin: there is no literal, the fields came in their order.
         return Some(n.arcs.list.clone());
     }
     let [only] = *n.structs else {

@@ -35,6 +35,8 @@ pub enum Item {
     Field {
         label: String,
         value: Syn,
+        /// Behind the value.
+        attributes: Vec<String>,
     },
     Embed(Syn),
     Let {
@@ -78,6 +80,9 @@ pub fn print_expr(syn: &Syn, layout: Layout) -> String {
     p.out
 }
 
+/// The labels of a field, its value, its attributes.
+type Row<'s> = (String, &'s Syn, &'s [String]);
+
 struct Printer {
     out: String,
     layout: Layout,
@@ -113,32 +118,43 @@ impl Printer {
     }
 
     /// A field with the fields it is collapsed with: labels and the last value.
-    fn collapsed<'s>(&self, label: &str, value: &'s Syn) -> (String, &'s Syn) {
+    fn collapsed<'s>(&self, label: &str, value: &'s Syn, attributes: &'s [String]) -> Row<'s> {
         let mut labels = format!("{label}:");
-        let mut value = value;
+        let (mut value, mut attributes) = (value, attributes);
         if self.layout.collapse {
-            while let Syn::Struct(items) = value
-                && let [Item::Field { label, value: v }] = items.as_slice()
+            while attributes.is_empty()
+                && let Syn::Struct(items) = value
+                && let [
+                    Item::Field {
+                        label,
+                        value: v,
+                        attributes: a,
+                    },
+                ] = items.as_slice()
             {
                 labels.push(' ');
                 labels.push_str(label);
                 labels.push(':');
-                value = v;
+                (value, attributes) = (v, a);
             }
         }
-        (labels, value)
+        (labels, value, attributes)
     }
 
     fn items(&mut self, items: &[Item]) {
-        let rows: Vec<(Option<(String, &Syn)>, &Item)> = items
+        let rows: Vec<(Option<Row<'_>>, &Item)> = items
             .iter()
             .map(|item| match item {
-                Item::Field { label, value } => (Some(self.collapsed(label, value)), item),
+                Item::Field {
+                    label,
+                    value,
+                    attributes,
+                } => (Some(self.collapsed(label, value, attributes)), item),
                 _ => (None, item),
             })
             .collect();
-        let alignable = |row: &(Option<(String, &Syn)>, &Item)| match &row.0 {
-            Some((_, value)) => {
+        let alignable = |row: &(Option<Row<'_>>, &Item)| match &row.0 {
+            Some((_, value, _)) => {
                 !matches!(value, Syn::Struct(_) | Syn::List(_)) && !is_multiline(value)
             }
             None => false,
@@ -172,14 +188,18 @@ impl Printer {
         }
     }
 
-    fn row(&mut self, row: &(Option<(String, &Syn)>, &Item), width: usize) {
-        if let Some((labels, value)) = &row.0 {
+    fn row(&mut self, row: &(Option<Row<'_>>, &Item), width: usize) {
+        if let Some((labels, value, attributes)) = &row.0 {
             self.out.push_str(labels);
             let pad = width.saturating_sub(labels.chars().count());
             for _ in 0..=pad {
                 self.out.push(' ');
             }
             self.syn(value, 0);
+            for attribute in *attributes {
+                self.out.push(' ');
+                self.out.push_str(attribute);
+            }
             return;
         }
         match row.1 {
@@ -312,6 +332,17 @@ impl Printer {
                         self.out.push_str("\\(");
                         self.syn(part, 0);
                         self.out.push(')');
+                    } else if let Syn::Atom(text) = part {
+                        // Lines of a text of several are indented with it.
+                        for (k, line) in text.split('\n').enumerate() {
+                            if k > 0 {
+                                self.newline();
+                                self.depth += 1;
+                                self.indent();
+                                self.depth -= 1;
+                            }
+                            self.out.push_str(line);
+                        }
                     } else {
                         self.syn(part, 0);
                     }

@@ -48,6 +48,7 @@ impl CueText {
             Some(Open::Map(items, key)) => items.push(Item::Field {
                 label: std::mem::take(key),
                 value,
+                attributes: Vec::new(),
             }),
         }
     }

@@ -1,11 +1,41 @@
 //! Plain data as CUE.
 
 use base::Symbols;
-use data::{NodeId, Tree, Value};
+use data::{Format, NodeId, Tree, Value};
 
-use crate::syntax::ast::{ExprId, UnaryOp};
+use super::remarks::Remarks;
+use crate::syntax::ast::{ExprId, NodeRef, UnaryOp};
 use crate::syntax::build::Builder;
 use crate::syntax::literal;
+
+/// A whole document as CUE for people: comments of YAML are kept, and tables of TOML stay apart.
+pub fn document_to_cue(
+    builder: &mut Builder,
+    tree: &Tree,
+    format: Format,
+    text: &str,
+    symbols: &mut Symbols,
+) -> ExprId {
+    match format {
+        Format::Yaml => {
+            let mut remarks = Remarks::of(tree, text);
+            let expr = convert(builder, tree, tree.root(), text, symbols, &mut remarks);
+            let rest = remarks.rest();
+            let lines: Vec<&str> = rest.iter().map(String::as_str).collect();
+            if !lines.is_empty() {
+                let last = builder.fields_of(expr).and_then(|f| f.last().copied());
+                let node = last.map_or(NodeRef::Expr(expr), NodeRef::Decl);
+                builder.comment_below(node, &lines);
+            }
+            expr
+        }
+        Format::Toml => match super::sections::sections(builder, tree, text, symbols) {
+            Some(decls) => builder.struct_lit(&decls),
+            None => data_to_cue(builder, tree, tree.root(), text, symbols),
+        },
+        _ => data_to_cue(builder, tree, tree.root(), text, symbols),
+    }
+}
 
 /// A node of a document as CUE. `text` is the text the document was read from: numbers are
 /// written as they stand there.
@@ -15,6 +45,17 @@ pub fn data_to_cue(
     id: NodeId,
     text: &str,
     symbols: &mut Symbols,
+) -> ExprId {
+    convert(builder, tree, id, text, symbols, &mut Remarks::none(text))
+}
+
+fn convert(
+    builder: &mut Builder,
+    tree: &Tree,
+    id: NodeId,
+    text: &str,
+    symbols: &mut Symbols,
+    remarks: &mut Remarks<'_>,
 ) -> ExprId {
     match tree.value(id) {
         Value::Null => builder.null(),
@@ -33,22 +74,63 @@ pub fn data_to_cue(
             builder.bytes(&bytes)
         }
         Value::List(items) => {
-            let items: Vec<ExprId> = items
-                .iter()
-                .map(|&item| data_to_cue(builder, tree, item, text, symbols))
-                .collect();
-            builder.list_lit(&items)
+            let mut elements = Vec::with_capacity(items.len());
+            for &item in items {
+                let span = tree.span(item).range();
+                let mut above = remarks.above(span.start);
+                let value = convert(builder, tree, item, text, symbols, remarks);
+                let node = NodeRef::Expr(value);
+                let beside = remarks.beside(span.end);
+                above.extend(remarks.below(span.end));
+                explain(builder, node, &above);
+                if let Some(line) = beside {
+                    builder.line_comment(node, &line, 1);
+                }
+                elements.push(value);
+            }
+            builder.list_lit(&elements)
         }
         Value::Map(fields) => {
             let mut decls = Vec::with_capacity(fields.len());
             for field in fields {
-                let value = data_to_cue(builder, tree, field.value, text, symbols);
+                let mut above = remarks.above(tree.key_span(field).range().start);
+                let nested = matches!(tree.value(field.value), Value::Map(_) | Value::List(_));
+                let head = match nested {
+                    true => remarks.beside(tree.key_span(field).range().end),
+                    false => None,
+                };
+                let value = convert(builder, tree, field.value, text, symbols, remarks);
                 let name = symbols.name(field.name).to_owned();
                 let label = builder.label(&name, symbols);
-                decls.push(builder.field(label, value));
+                let decl = builder.field(label, value);
+                if let Some(line) = head {
+                    builder.line_comment(NodeRef::Decl(decl), &line, 2);
+                }
+                let written = tree.span(field.value).range();
+                let block = text.get(written.clone()).unwrap_or("");
+                let at = match block.starts_with(['|', '>']) {
+                    true => written.start,
+                    false => written.end,
+                };
+                if let Some(line) = remarks.beside(at) {
+                    builder.line_comment(NodeRef::Expr(value), &line, 1);
+                }
+                if !nested {
+                    above.extend(remarks.below(written.end));
+                }
+                explain(builder, NodeRef::Decl(decl), &above);
+                decls.push(decl);
             }
             builder.struct_lit(&decls)
         }
+    }
+}
+
+/// Comments above a node.
+fn explain(builder: &mut Builder, node: NodeRef, lines: &[String]) {
+    if !lines.is_empty() {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        builder.doc(node, &lines);
     }
 }
 

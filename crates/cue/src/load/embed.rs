@@ -116,12 +116,13 @@ impl Loader<'_> {
             Encoding::Text => return Ok(builder.string(&String::from_utf8_lossy(&bytes))),
             Encoding::Binary => return Ok(builder.bytes(&bytes)),
             Encoding::JsonLines => {
-                return Err(
-                    "encoding \"jsonl\" not (yet) supported: requires support for streaming"
-                        .to_owned(),
-                );
+                return Err(format!(
+                    "{name} is a stream of JSON values, and one value can be embedded"
+                ));
             }
-            Encoding::Cue => return Err("encoding \"cue\" not (yet) supported".to_owned()),
+            Encoding::Cue => {
+                return Err(format!("{name} is CUE: import its package instead"));
+            }
         };
         let text: Arc<str> = Arc::from(String::from_utf8_lossy(&bytes));
         let source = self.sources.add(name, Arc::clone(&text));
@@ -135,7 +136,10 @@ impl Loader<'_> {
         match parsed.documents.as_slice() {
             [] => Ok(builder.null()),
             [tree] => Ok(data_to_cue(builder, tree, tree.root(), &text, self.symbols)),
-            _ => Err("streaming not implemented: found more than one value in file".to_owned()),
+            many => Err(format!(
+                "{name} has {} documents, and one can be embedded",
+                many.len()
+            )),
         }
     }
 

@@ -4,6 +4,7 @@
 //! does. What has neither is a package.
 
 use super::import_path::ImportPath;
+use crate::jsonschema::{Interpretation, Strict};
 use crate::syntax::literal::is_identifier;
 
 /// How a file is read or written.
@@ -50,11 +51,31 @@ impl Encoding {
     }
 }
 
+/// What the data of a file is taken for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Meaning {
+    /// A schema if the document says that it is one, else data.
+    #[default]
+    Auto,
+    Data,
+    Schema(Interpretation),
+}
+
 /// A file as it is given: `-` is standard input or output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileArgument {
     pub path: String,
     pub encoding: Encoding,
+    pub meaning: Meaning,
+    pub strict: Strict,
+}
+
+/// What a qualifier says.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scope {
+    encoding: Option<Encoding>,
+    meaning: Meaning,
+    strict: Strict,
 }
 
 impl FileArgument {
@@ -71,7 +92,7 @@ impl FileArgument {
                 _ => format!("empty file name in {argument:?}"),
             });
         }
-        let scope = scope.map(parse_scope).transpose()?.flatten();
+        let scope = scope.map(parse_scope).transpose()?.unwrap_or_default();
         file(path, scope, default)
     }
 }
@@ -87,7 +108,7 @@ impl Inputs {
     /// Tells packages from files. The error is the reference implementation's.
     pub fn parse(arguments: &[String]) -> Result<Inputs, String> {
         let mut inputs = Inputs::default();
-        let mut scope: Option<Option<Encoding>> = None;
+        let mut scope: Option<Scope> = None;
         let mut pending: Option<&str> = None;
         for argument in arguments {
             if let Some(word) = qualifier(argument) {
@@ -116,7 +137,7 @@ impl Inputs {
                     "cannot combine file type and file name; did you mean {meant:?}?"
                 ));
             }
-            let file = file(argument, scope.flatten(), Encoding::Cue)?;
+            let file = file(argument, scope.unwrap_or_default(), Encoding::Cue)?;
             inputs.files.push(file);
             pending = None;
         }
@@ -132,30 +153,48 @@ fn qualifier(argument: &str) -> Option<&str> {
     (!word.is_empty() && !word.contains(':') && !word.contains('/')).then_some(word)
 }
 
-/// The encoding of `json+x:`; nothing if the qualifier names none.
-fn parse_scope(scope: &str) -> Result<Option<Encoding>, String> {
-    let mut encoding = None;
-    for word in scope.split('+') {
-        let word = word.split('=').next().unwrap_or(word);
+/// The parts of a qualifier: `json+strict`.
+fn parse_scope(text: &str) -> Result<Scope, String> {
+    let mut scope = Scope::default();
+    for part in text.split('+') {
+        let (word, given) = part.split_once('=').unwrap_or((part, "1"));
+        let on = !matches!(given, "0" | "false" | "f");
         match Encoding::of_word(word) {
-            Some(found) => encoding = Some(found),
+            Some(found) => {
+                scope.encoding = Some(found);
+                if scope.meaning == Meaning::Auto {
+                    scope.meaning = Meaning::Data;
+                }
+            }
             None => match word {
-                "data" | "schema" | "graph" | "auto" | "strict" | "strictFeatures"
-                | "strictKeywords" => {}
-                "openapi" | "jsonschema" | "proto" | "textproto" | "go" | "xml" | "ini" | "pb"
-                | "koala" | "crd" => {
+                "schema" | "graph" => {}
+                "data" => scope.meaning = Meaning::Data,
+                "auto" => scope.meaning = Meaning::Auto,
+                "strict" => {
+                    scope.strict = Strict {
+                        keywords: on,
+                        features: on,
+                    };
+                }
+                "strictFeatures" => scope.strict.features = on,
+                "strictKeywords" => scope.strict.keywords = on,
+                "openapi" => scope.meaning = Meaning::Schema(Interpretation::OpenApi),
+                "jsonschema" => scope.meaning = Meaning::Schema(Interpretation::JsonSchema),
+                "proto" | "textproto" | "go" | "xml" | "ini" | "pb" | "koala" | "crd" => {
                     return Err(format!("unsupported encoding {word:?}"));
                 }
                 _ => return Err(format!("unknown filetype {word}")),
             },
         }
     }
-    Ok(encoding)
+    Ok(scope)
 }
 
-fn file(path: &str, scope: Option<Encoding>, default: Encoding) -> Result<FileArgument, String> {
-    let encoding = match scope {
+fn file(path: &str, scope: Scope, default: Encoding) -> Result<FileArgument, String> {
+    let is_schema = matches!(scope.meaning, Meaning::Schema(_));
+    let encoding = match scope.encoding {
         Some(encoding) => encoding,
+        None if path == "-" && is_schema => Encoding::Json,
         None if path == "-" => default,
         None => match (Encoding::of_name(path), extension(path)) {
             (Some(encoding), _) => encoding,
@@ -170,6 +209,8 @@ fn file(path: &str, scope: Option<Encoding>, default: Encoding) -> Result<FileAr
     Ok(FileArgument {
         path: path.to_owned(),
         encoding,
+        meaning: scope.meaning,
+        strict: scope.strict,
     })
 }
 

@@ -167,7 +167,7 @@ fn overflow(value: &IBig, wanted: &str, index: usize) -> Error {
 
 fn element(value: &Value, place: usize, index: usize, wanted: Kinds, name: &str) -> Error {
     let kinds = value.kinds();
-    if kinds.contains(wanted) {
+    if kinds.meets(wanted) {
         return Error::Incomplete(format!(
             "non-concrete value {value} for element {place} of {name} list argument {index}"
         ));
@@ -181,7 +181,7 @@ fn element(value: &Value, place: usize, index: usize, wanted: Kinds, name: &str)
 pub(super) fn as_list(value: &Value) -> Result<&[Value], Error> {
     match value {
         Value::List(items) => Ok(items),
-        Value::Opaque(opaque) if opaque.kinds.contains(Kinds::LIST) => {
+        Value::Opaque(opaque) if opaque.kinds.meets(Kinds::LIST) => {
             Err(Error::Incomplete(format!("non-concrete value {value}")))
         }
         other => Err(fatal(format!(

@@ -70,7 +70,7 @@ pub struct Function {
 impl Function {
     /// Whether a call with all arguments but one is a constraint.
     pub fn is_validator(&self) -> bool {
-        (self.result == Kinds::BOOL || self.result == Kinds::NONE)
+        (self.result == Kinds::BOOL || self.result == Kinds::BOTTOM)
             && self
                 .params
                 .last()
@@ -114,7 +114,7 @@ pub enum Special {
     YamlValidate,
     /// As `YamlValidate`, without asking for concrete values.
     YamlValidatePartial,
-    /// `openapi.MarshalSchema(config, schema)`; not implemented, a call is an error.
+    /// `openapi.MarshalSchema(config, schema)`: the definitions of a value as an OpenAPI document.
     OpenApiMarshalSchema,
 }
 

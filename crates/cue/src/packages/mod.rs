@@ -27,7 +27,6 @@ mod encoding;
 mod float_text;
 mod glob;
 mod html;
-mod kinds;
 mod list;
 mod math;
 mod member;
@@ -43,10 +42,10 @@ mod time;
 mod uuid;
 mod value;
 
+pub use crate::eval::kind::Kind as Kinds;
 pub use call::{Args, Error};
-pub(crate) use encoding::decode_base64;
+pub(crate) use encoding::{decode_base64, json_text};
 pub(crate) use glob::matches as glob_matches;
-pub use kinds::Kinds;
 pub use member::{Body, Constant, Function, Member, Package, Param, Special};
 pub use value::{Opaque, Value};
 

@@ -4,26 +4,33 @@ use super::call::fatal;
 use super::member::{LIST, STRING, function};
 use super::{Args, Error, Kinds, Package, Param, Value};
 
-const SYSTEMS: &[&str] = &[
-    "unix",
-    "windows",
-    "plan9",
-    "aix",
-    "android",
-    "darwin",
-    "dragonfly",
-    "freebsd",
-    "hurd",
-    "illumos",
-    "ios",
-    "js",
-    "linux",
-    "nacl",
-    "netbsd",
-    "openbsd",
-    "solaris",
-    "zos",
-];
+/// The names of systems; the first is what a message names first.
+macro_rules! systems {
+    ($first:literal, $second:literal) => {
+        &[
+            $first,
+            $second,
+            "plan9",
+            "aix",
+            "android",
+            "darwin",
+            "dragonfly",
+            "freebsd",
+            "hurd",
+            "illumos",
+            "ios",
+            "js",
+            "linux",
+            "nacl",
+            "netbsd",
+            "openbsd",
+            "solaris",
+            "zos",
+        ]
+    };
+}
+
+const SYSTEMS: &[&str] = systems!("unix", "windows");
 
 const OS: Param = Param {
     one_of: SYSTEMS,
@@ -35,26 +42,7 @@ const UNIX: Param = Param {
 };
 const WINDOWS: Param = Param {
     default: Some("windows"),
-    one_of: &[
-        "windows",
-        "unix",
-        "plan9",
-        "aix",
-        "android",
-        "darwin",
-        "dragonfly",
-        "freebsd",
-        "hurd",
-        "illumos",
-        "ios",
-        "js",
-        "linux",
-        "nacl",
-        "netbsd",
-        "openbsd",
-        "solaris",
-        "zos",
-    ],
+    one_of: systems!("windows", "unix"),
     ..STRING
 };
 

@@ -27,7 +27,7 @@ pub(super) const PACKAGE: Package = Package {
     ),
     members: &[
         // A constraint that says why: it has no result of its own.
-        function("Valid", &[STRING], Kinds::NONE, |args| {
+        function("Valid", &[STRING], Kinds::BOTTOM, |args| {
             parse(args).map(|_| true.into())
         }),
         function("Parse", &[STRING], Kinds::STRING, |args| {

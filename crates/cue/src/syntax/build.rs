@@ -34,8 +34,13 @@ impl Default for Builder {
 
 impl Builder {
     pub fn new() -> Builder {
+        Builder::in_source(SourceId(0))
+    }
+
+    /// A file whose nodes may be given places in a source.
+    pub fn in_source(source: SourceId) -> Builder {
         Builder {
-            file: File::new(SourceId(0), Arc::from("")),
+            file: File::new(source, Arc::from("")),
             text: String::new(),
         }
     }
@@ -111,6 +116,20 @@ impl Builder {
 
     /// A comment above a node; each line gets its `//`.
     pub fn doc(&mut self, node: NodeRef, lines: &[&str]) {
+        self.comment(node, lines, 0, Gap::Newline);
+    }
+
+    /// A comment behind so many tokens of a node, on the same line.
+    pub fn line_comment(&mut self, node: NodeRef, line: &str, position: i32) {
+        self.comment(node, &[line], position, Gap::Blank);
+    }
+
+    /// A comment on lines of its own below a node.
+    pub fn comment_below(&mut self, node: NodeRef, lines: &[&str]) {
+        self.comment(node, lines, 100, Gap::Newline);
+    }
+
+    fn comment(&mut self, node: NodeRef, lines: &[&str], position: i32, gap: Gap) {
         let mut comments = Vec::new();
         for line in lines {
             let line = match line.is_empty() {
@@ -121,10 +140,10 @@ impl Builder {
         }
         let group = Group {
             comments,
-            doc: true,
-            line: false,
-            position: 0,
-            gap: Gap::Newline,
+            doc: position == 0,
+            line: gap == Gap::Blank,
+            position,
+            gap,
         };
         self.file.comments.add(node, group);
     }

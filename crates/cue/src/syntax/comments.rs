@@ -6,7 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::ast::{Gap, NodeRef, Text};
+use super::ast::{Decl, File, Gap, NodeRef, Text};
 
 /// Comments on adjacent lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +43,33 @@ impl Comments {
         self.groups.entry(node).or_default().push(group);
     }
 
+    /// All groups, in no order.
+    pub fn groups(&self) -> impl Iterator<Item = &Group> {
+        self.groups.values().flatten()
+    }
+
     pub(super) fn take(&mut self, node: NodeRef) -> Vec<Group> {
         self.groups.remove(&node).unwrap_or_default()
+    }
+}
+
+impl File {
+    /// The comments about the whole file, line by line without their marks: those above the package clause, or apart
+    /// from what follows at the top.
+    pub fn docs(&self) -> Vec<String> {
+        let mut groups: Vec<&Group> = self.comments.of(NodeRef::File).iter().collect();
+        if let Some(first) = self.list(self.decls).next() {
+            let is_package = matches!(self.decl(first), Decl::Package { .. });
+            let own = self.comments.of(NodeRef::Decl(first)).iter();
+            groups.extend(own.filter(|g| g.position == 0 && (is_package || !g.doc)));
+        }
+        groups
+            .iter()
+            .flat_map(|g| g.comments.iter())
+            .map(|&text| {
+                let line = self.str(text).trim_start_matches('/').trim_end();
+                line.strip_prefix(' ').unwrap_or(line).to_owned()
+            })
+            .collect()
     }
 }

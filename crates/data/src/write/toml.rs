@@ -203,7 +203,9 @@ impl<'a> Printer<'a> {
             if self.is_map(at) {
                 // A table that holds only tables needs no header of its own.
                 let fields = self.fields(at);
-                let bare = !fields.is_empty() && fields.iter().all(|&(_, at)| self.is_map(at));
+                let bare = !self.sorted
+                    && !fields.is_empty()
+                    && fields.iter().all(|&(_, at)| self.is_map(at));
                 if !bare {
                     self.header("[", "]");
                 }
@@ -220,7 +222,9 @@ impl<'a> Printer<'a> {
     }
 
     fn header(&mut self, open: &str, close: &str) {
-        if !self.out.is_empty() {
+        // The reference puts no blank line between two headers.
+        let after_header = self.sorted && self.out.ends_with("]\n") && self.last_is_header();
+        if !self.out.is_empty() && !after_header {
             self.out.push('\n');
         }
         self.out.push_str(open);
@@ -232,6 +236,11 @@ impl<'a> Printer<'a> {
         }
         self.out.push_str(close);
         self.out.push('\n');
+    }
+
+    fn last_is_header(&self) -> bool {
+        let last = self.out.trim_end().lines().next_back();
+        last.is_some_and(|line| line.starts_with('['))
     }
 
     fn inline(&mut self, at: usize) -> Result<(), Unwritable> {

@@ -18,6 +18,7 @@ pub struct Yaml {
     out: String,
     frames: Vec<Frame>,
     comment: Option<String>,
+    tag: Option<String>,
 }
 
 #[derive(Debug)]
@@ -83,6 +84,10 @@ impl Yaml {
                 self.out.push_str("- ");
             }
         }
+        if let Some(tag) = self.tag.take() {
+            self.out.push_str(&tag);
+            self.out.push(' ');
+        }
     }
 
     fn leaf(&mut self, text: &str) {
@@ -102,6 +107,14 @@ impl Yaml {
             self.out.push_str("- ");
         }
         let comment = self.comment.take();
+        let mut continues = continues;
+        if let Some(tag) = self.tag.take() {
+            if self.frames.last().is_some_and(|parent| parent.is_map) {
+                self.out.push(' ');
+            }
+            self.out.push_str(&tag);
+            continues = false;
+        }
         self.frames.push(Frame {
             is_map,
             indent,
@@ -224,6 +237,13 @@ impl Writer for Yaml {
     }
 
     /// Stands behind the value on its line, or behind the key of a list or map.
+    fn tag(&mut self, tag: &str) {
+        // Only what a tag may hold is written as it is.
+        let tag = tag.replace('<', "%3C").replace('>', "%3E");
+        let safe = |c: char| c.is_ascii_graphic() && !"{}[]\"".contains(c);
+        self.tag = Some(tag.chars().filter(|&c| safe(c)).collect());
+    }
+
     fn comment(&mut self, text: &str) {
         self.comment = Some(text.replace(['\n', '\r'], " "));
     }

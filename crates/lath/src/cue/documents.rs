@@ -4,7 +4,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use base::{SourceId, Sources, Symbols};
-use cue::load::{Encoding, FileArgument, data_to_cue};
+use cue::load::{Encoding, FileArgument, document_to_cue};
 use cue::syntax::ast::ExprId;
 use cue::syntax::build::Builder;
 use data::{Format, Options, Reading, Tree};
@@ -18,7 +18,7 @@ pub struct Document {
 }
 
 pub enum Content {
-    Tree(Tree),
+    Tree(Tree, Format),
     /// A whole file as one string.
     Text(String),
     /// A whole file as bytes.
@@ -28,7 +28,7 @@ pub enum Content {
 impl Document {
     pub fn is_null(&self) -> bool {
         match &self.content {
-            Content::Tree(tree) => matches!(tree.value(tree.root()), data::Value::Null),
+            Content::Tree(tree, _) => matches!(tree.value(tree.root()), data::Value::Null),
             _ => false,
         }
     }
@@ -36,9 +36,9 @@ impl Document {
     /// The document as CUE.
     pub fn build(&self, builder: &mut Builder, sources: &Sources, symbols: &mut Symbols) -> ExprId {
         match &self.content {
-            Content::Tree(tree) => {
+            Content::Tree(tree, format) => {
                 let text = Arc::clone(sources.get(self.source).text());
-                data_to_cue(builder, tree, tree.root(), &text, symbols)
+                document_to_cue(builder, tree, *format, &text, symbols)
             }
             Content::Text(text) => builder.string(text),
             Content::Bytes(bytes) => builder.bytes(bytes),
@@ -108,7 +108,7 @@ pub fn read_documents(
     Ok(documents
         .map(|tree| Document {
             source,
-            content: Content::Tree(tree),
+            content: Content::Tree(tree, format),
         })
         .collect())
 }

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use cue::Value;
 use cue::eval::validate::Config;
 use cue::export::cue::Profile;
-use cue::load::{Encoding, FileArgument};
+use cue::jsonschema::Interpretation;
+use cue::load::{Encoding, FileArgument, Meaning};
 use data::write::{Json, Toml, Yaml};
 
 use super::flags::Flags;
@@ -43,9 +44,6 @@ pub struct Arguments {
     /// Escape what HTML would read as markup
     #[arg(long)]
     escape: bool,
-    /// Write imported values in place
-    #[arg(long)]
-    inline_imports: bool,
 }
 
 pub fn run(verb: Verb, arguments: &Arguments) -> ExitCode {
@@ -85,6 +83,7 @@ fn run_verb(verb: Verb, arguments: &Arguments) -> Result<(), Failure> {
         verb,
         arguments,
         encoding: out.encoding,
+        meaning: out.meaning,
         out: Vec::new(),
         count: 0,
         several: targets.len() * expressions.len().max(1) > 1,
@@ -138,6 +137,7 @@ struct Printer<'a> {
     verb: Verb,
     arguments: &'a Arguments,
     encoding: Encoding,
+    meaning: Meaning,
     out: Vec<u8>,
     count: usize,
     several: bool,
@@ -153,6 +153,14 @@ impl Printer<'_> {
             self.vet(value, target.of_data);
             return Ok(());
         }
+        let value = match self.meaning {
+            Meaning::Schema(Interpretation::OpenApi) => self.openapi(target, value)?,
+            Meaning::Schema(Interpretation::JsonSchema) => {
+                let message = "writing JSON Schema is not supported";
+                return Err(Failure::World(message.to_owned()));
+            }
+            _ => value,
+        };
         let data = self.encoding != Encoding::Cue;
         let concrete = concrete.unwrap_or(self.verb == Verb::Export) || data;
         let own_error = self.session.runtime.error(value).is_some();
@@ -178,6 +186,9 @@ impl Printer<'_> {
         {
             return Err(self.session.failed(&errors));
         }
+        if data && let Some(message) = self.session.runtime.unwritable(value) {
+            return Err(Failure::World(message));
+        }
         match self.encoding {
             Encoding::Json | Encoding::JsonLines => self.json(value),
             Encoding::Yaml => {
@@ -189,7 +200,7 @@ impl Printer<'_> {
                 self.out.extend_from_slice(writer.finish().as_bytes());
             }
             Encoding::Toml => {
-                let mut writer = Toml::new();
+                let mut writer = Toml::sorted();
                 self.session.runtime.write(value, &mut writer);
                 match writer.finish() {
                     Ok(text) => self.out.extend_from_slice(text.as_bytes()),
@@ -211,6 +222,22 @@ impl Printer<'_> {
             Encoding::Cue => self.cue(target, value, text, index),
         }
         Ok(())
+    }
+
+    /// The OpenAPI document of a value's definitions.
+    fn openapi(&mut self, target: &Target, value: Value) -> Result<Value, Failure> {
+        let lines: Vec<&str> = target
+            .docs
+            .iter()
+            .map(|line| line.trim_start_matches('/').trim())
+            .collect();
+        let title = lines.join("\n").trim().to_owned();
+        let config = cue::openapi::Config {
+            version: "3.0.0".to_owned(),
+            title: (!title.is_empty()).then_some(title),
+            ..Default::default()
+        };
+        Ok(self.session.runtime.openapi(value, &config)?)
     }
 
     fn json(&mut self, value: Value) {
@@ -247,9 +274,16 @@ impl Printer<'_> {
         } else if self.several && index > 0 {
             self.out.extend_from_slice(b"// ---\n");
         }
-        if self.verb == Verb::Def {
+        let plain = matches!(self.meaning, Meaning::Schema(_));
+        if self.verb == Verb::Def && !plain {
             let given = arguments.flags.package.as_deref();
             let package = given.or(target.clause.as_deref());
+            if package.is_some() {
+                for line in &target.docs {
+                    self.out
+                        .extend_from_slice(format!("// {line}\n").as_bytes());
+                }
+            }
             let text = self.session.runtime.write_def(value, package);
             self.out.extend_from_slice(text.as_bytes());
             return;
@@ -262,6 +296,8 @@ impl Printer<'_> {
             tabs: self.verb != Verb::Eval,
             collapse: self.verb != Verb::Eval,
             errors: arguments.flags.ignore,
+            attributes: arguments.attributes,
+            docs: false,
         };
         let text = self.session.runtime.write_cue(value, profile);
         if let Some(package) = &arguments.flags.package

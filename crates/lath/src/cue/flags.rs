@@ -1,7 +1,5 @@
 //! The flags that the commands share. They are those of the reference implementation.
 
-use clap::ArgAction;
-
 #[derive(clap::Args, Debug, Default)]
 pub struct Flags {
     /// Packages and files: `.`, `./...`, `.:name`, `example.com/path`, `a.cue`, `json:`, `-`
@@ -45,7 +43,7 @@ pub struct Flags {
     /// Only files whose name matches
     #[arg(short = 'n', long)]
     pub name: Option<String>,
-    /// Report all errors
+    /// Report all errors; they are reported with and without it
     #[arg(short = 'E', long)]
     pub all_errors: bool,
     /// Go on in spite of errors
@@ -54,16 +52,7 @@ pub struct Flags {
     /// Simplify the output
     #[arg(short, long)]
     pub simplify: bool,
-    /// Stricter reading of other formats
+    /// Refuse keywords of JSON Schema and OpenAPI that are unknown or not converted
     #[arg(long)]
     pub strict: bool,
-    /// Say more
-    #[arg(short, long, action = ArgAction::Count)]
-    pub verbose: u8,
-    /// Where to look for protocol buffers
-    #[arg(short = 'I', long)]
-    pub proto_path: Vec<String>,
-    /// How to write enumerations of protocol buffers
-    #[arg(long = "proto_enum")]
-    pub proto_enum: Option<String>,
 }

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use cue::load::{Encoding, FileArgument, Inputs};
+use cue::jsonschema::Interpretation;
+use cue::load::{Encoding, FileArgument, Inputs, Meaning};
 use cue::syntax::build::Builder;
 use cue::syntax::{self, Options};
 
@@ -11,7 +12,7 @@ use super::documents::Document;
 use super::flags::Flags;
 use super::place::{Step, declarations};
 use super::session::Session;
-use super::{Failure, output, plain};
+use super::{Failure, output, plain, schema};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -23,9 +24,6 @@ pub struct Arguments {
     /// Say what would be written, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Read strings that hold data as data
-    #[arg(short = 'R', long)]
-    recursive: bool,
     /// Only files with these extensions
     #[arg(long = "ext")]
     extensions: Vec<String>,
@@ -81,6 +79,17 @@ fn import_all(arguments: &Arguments) -> Result<(), Failure> {
     for file in given.iter().filter(|file| file.encoding != Encoding::Cue) {
         let mut session = Session::new();
         let documents = session.documents(file)?;
+        if let [document] = documents.as_slice()
+            && let Some(kind) = schema::meaning(file, document, &mut session)
+        {
+            let job = Job {
+                arguments,
+                steps: &steps,
+                file,
+            };
+            printed.push_str(&job.import_schema(kind, document, &mut session)?);
+            continue;
+        }
         let job = Job {
             arguments,
             steps: &steps,
@@ -107,7 +116,8 @@ fn mode_filter(mode: &str, arguments: &Arguments) -> Result<Filter, Failure> {
         }
         "binary" => &[],
         "auto" | "data" => &["json", "yaml", "yml", "toml", "jsonl", "ndjson", "ldjson"],
-        "proto" | "openapi" | "jsonschema" => {
+        "openapi" | "jsonschema" => &["json", "yaml", "yml"],
+        "proto" => {
             return Err(Failure::World(format!("mode {mode:?} is not supported")));
         }
         _ => return Err(Failure::World(format!("unknown mode {mode:?}"))),
@@ -157,6 +167,8 @@ fn in_directory(
             found.push(FileArgument {
                 path: path.to_string_lossy().into_owned(),
                 encoding,
+                meaning: Meaning::Auto,
+                strict: Default::default(),
             });
         }
         inner.reverse();
@@ -192,6 +204,30 @@ impl Job<'_> {
             )));
         }
         let text = self.convert(documents, session)?;
+        if flags.outfile.is_some() {
+            return Ok(text);
+        }
+        self.deliver(&text, 0)?;
+        Ok(String::new())
+    }
+
+    /// Converts a document that is a schema.
+    fn import_schema(
+        &self,
+        kind: Interpretation,
+        document: &Document,
+        session: &mut Session,
+    ) -> Result<String, Failure> {
+        let flags = &self.arguments.flags;
+        let labels = schema::labels(flags, self.steps, self.file, document, session)?;
+        let converted = schema::convert(self.file, kind, document, false, flags, session)?;
+        let symbols = session.runtime.symbols();
+        let file = converted.finish(flags.package.as_deref(), &labels, symbols);
+        let options = Options {
+            simplify: true,
+            ..Options::default()
+        };
+        let text = syntax::format_file(&file, symbols, options);
         if flags.outfile.is_some() {
             return Ok(text);
         }

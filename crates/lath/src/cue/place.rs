@@ -199,7 +199,7 @@ fn scope_of(
     session.runtime.know_sources(&session.sources);
     let built = session.runtime.build("_", &[&parsed.file]);
     let value = built.map_err(|e| session.failed(&e))?;
-    if let Content::Tree(tree) = &document.content {
+    if let Content::Tree(tree, _) = &document.content {
         let path = ["data".to_owned()];
         session.runtime.add_data_at(value, &path, tree);
     }

@@ -31,12 +31,19 @@ pub fn print_reported(errors: &[Reported], sources: &Sources) {
     let mut out = String::new();
     for error in errors {
         out.push_str(&error.text());
-        if !error.spans.is_empty() {
+        // What stands in a standard package has no place that could be shown.
+        let places: Vec<String> = error
+            .spans
+            .iter()
+            .filter(|span| sources.find(span.source).is_some())
+            .map(|&span| place(span, sources))
+            .collect();
+        if !places.is_empty() {
             out.push(':');
         }
         out.push('\n');
-        for &span in &error.spans {
-            writeln!(out, "    {}", place(span, sources)).expect("a string takes everything");
+        for place in places {
+            writeln!(out, "    {place}").expect("a string takes everything");
         }
     }
     let _ = io::stderr().lock().write_all(out.as_bytes());

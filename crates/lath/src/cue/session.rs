@@ -10,7 +10,9 @@ use std::sync::Arc;
 use base::{Diagnostic, Sources};
 use cue::eval::report::Reported;
 use cue::eval::validate::Config;
-use cue::load::{self, Encoding, FileArgument, Inputs, Instance, Loaded, Request, Variable};
+use cue::load::{
+    self, Encoding, FileArgument, Inputs, Instance, Loaded, Meaning, Request, Variable,
+};
 use cue::syntax::ParsedExpr;
 use cue::syntax::build::Builder;
 use cue::{Runtime, Value, syntax};
@@ -18,7 +20,7 @@ use cue::{Runtime, Value, syntax};
 use super::documents::{Content, Document, read_bytes, read_documents};
 use super::flags::Flags;
 use super::place::{Context, Step, declarations, labels};
-use super::{Failure, disk, plain};
+use super::{Failure, disk, plain, schema};
 
 /// A value to print or check.
 pub struct Target {
@@ -29,6 +31,8 @@ pub struct Target {
     pub clause: Option<String>,
     /// It is one document of data, joined with its schema.
     pub of_data: bool,
+    /// What its files say about themselves.
+    pub docs: Vec<String>,
 }
 
 /// Documents and the paths they go to.
@@ -51,9 +55,16 @@ pub struct Session {
 
 impl Session {
     pub fn new() -> Session {
+        let mut runtime = Runtime::new();
+        let debug = std::env::var("CUE_DEBUG").unwrap_or_default();
+        runtime.sort_fields(
+            debug
+                .split(',')
+                .any(|d| matches!(d, "sortfields" | "sortfields=1")),
+        );
         Session {
             sources: Sources::new(),
-            runtime: Runtime::new(),
+            runtime,
             standard_input: None,
         }
     }
@@ -105,17 +116,36 @@ impl Session {
                            \"list\", or \"files\"";
             return Err(Failure::World(message.to_owned()));
         }
-        let (cue_files, data_files): (Vec<FileArgument>, Vec<FileArgument>) = inputs
-            .files
-            .iter()
-            .cloned()
-            .partition(|file| file.encoding == Encoding::Cue);
-        let loaded = self.load(flags, inputs.packages, &cue_files)?;
+        let (cue_files, data_files): (Vec<FileArgument>, Vec<FileArgument>) =
+            inputs.files.iter().cloned().partition(|file| {
+                file.encoding == Encoding::Cue && !matches!(file.meaning, Meaning::Schema(_))
+            });
+        let mut loaded = self.load(flags, inputs.packages, &cue_files)?;
         let mut documents = Vec::new();
         for file in &data_files {
-            documents.push((file.clone(), self.documents(file)?));
+            let found = match file.encoding {
+                Encoding::Cue => vec![schema::of_cue(file, self)?],
+                _ => self.documents(file)?,
+            };
+            if let [document] = found.as_slice()
+                && let Some(kind) = schema::meaning(file, document, self)
+            {
+                let mut converted = schema::convert(file, kind, document, true, flags, self)?;
+                if flags.package.is_none() {
+                    converted.docs.clear();
+                }
+                let package = flags.package.as_deref();
+                let labels = schema::labels(flags, &steps, file, document, self)?;
+                let converted = converted.finish(package, &labels, self.runtime.symbols());
+                loaded.of_files().files.push(converted);
+                continue;
+            }
+            documents.push((file.clone(), found));
         }
         self.runtime.know_sources(&self.sources);
+        for file in cue_files.iter().filter(|f| f.meaning == Meaning::Data) {
+            self.check_data(&loaded, &file.path)?;
+        }
         let built = self.runtime.build_imports(&loaded);
         built.map_err(|e| self.failed(&e))?;
         if flags.name.is_some() && loaded.instances.iter().all(|i| i.of_files) {
@@ -190,7 +220,12 @@ impl Session {
         if loaded.instances.is_empty() && documents.iter().all(|(_, found)| found.is_empty()) {
             return Ok(Vec::new());
         }
-        let clause = clause_of(loaded.instances.first());
+        // With data it is no longer the package alone.
+        let clause = match any_data {
+            true => None,
+            false => clause_of(loaded.instances.first()),
+        };
+        let docs = loaded.instances.iter().flat_map(Instance::docs).collect();
         let mut files = files_of(loaded);
         // Documents that keep their places, and where they go.
         let mut trees = Vec::new();
@@ -220,6 +255,7 @@ impl Session {
             package,
             clause,
             of_data: false,
+            docs,
         }])
     }
 
@@ -241,7 +277,7 @@ impl Session {
             let Some(labels) = labels(steps, document, self, context)? else {
                 continue;
             };
-            let Content::Tree(tree) = &document.content else {
+            let Content::Tree(tree, _) = &document.content else {
                 return Ok(None);
             };
             let path: Option<Vec<String>> = labels
@@ -293,6 +329,7 @@ impl Session {
                 package: package.clone(),
                 clause: None,
                 of_data: true,
+                docs: Vec::new(),
             });
         }
         Ok(targets)
@@ -300,7 +337,7 @@ impl Session {
 
     /// Adds a document to a value.
     pub fn add(&mut self, value: Value, document: &Document) {
-        if let Content::Tree(tree) = &document.content {
+        if let Content::Tree(tree, _) = &document.content {
             self.runtime.add_data(value, tree);
         }
     }
@@ -339,6 +376,21 @@ impl Session {
         }
     }
 
+    /// A CUE file that is given as data has values only.
+    fn check_data(&self, loaded: &Loaded, path: &str) -> Result<(), Failure> {
+        for file in loaded.instances.iter().flat_map(|i| &i.files) {
+            let is_it = self.sources.find(file.source).is_some_and(|source| {
+                source.name().trim_start_matches("./") == path.trim_start_matches("./")
+            });
+            if let (true, Some(span)) = (is_it, file.first_reference(&self.runtime.ctx.symbols)) {
+                let finding = Diagnostic::error(load::LOAD, "references not allowed in data mode")
+                    .primary(span, "");
+                return Err(self.findings(&[finding]));
+            }
+        }
+        Ok(())
+    }
+
     /// The documents of a data file.
     pub fn documents(&mut self, file: &FileArgument) -> Result<Vec<Document>, Failure> {
         let symbols = self.runtime.symbols();
@@ -353,6 +405,7 @@ impl Session {
             package,
             clause: clause_of(Some(instance)),
             of_data: false,
+            docs: instance.docs(),
         })
     }
 

@@ -34,7 +34,8 @@ fn invalid() -> Error {
     fatal("json: invalid JSON")
 }
 
-fn marshal(value: &Value) -> Result<String, Error> {
+/// A value as compact JSON.
+pub(crate) fn marshal(value: &Value) -> Result<String, Error> {
     let mut json = Json::compact();
     plain::write(&mut json, value)?;
     Ok(json.finish())

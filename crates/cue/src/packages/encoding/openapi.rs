@@ -1,4 +1,5 @@
-//! Package `encoding/openapi`: its schemas of the configuration. Making schemas of CUE is not implemented.
+//! Package `encoding/openapi`: the schemas of its configuration. Making a document needs the evaluator's view, see
+//! `crate::openapi`.
 
 use super::super::member::{ANY, special};
 use super::super::{Kinds, Package, Special};

@@ -97,7 +97,7 @@ pub(super) fn write(writer: &mut impl Writer, value: &Value) -> Result<(), Error
             }
             writer.end_map();
         }
-        Value::Opaque(opaque) if opaque.kinds == Kinds::NONE => {
+        Value::Opaque(opaque) if opaque.kinds == Kinds::BOTTOM => {
             return Err(fatal("value has an error"));
         }
         Value::Opaque(_) => {

@@ -116,7 +116,7 @@ fn call(path: &str, name: &str, args: &str) -> String {
     }
     for (param, value) in function.params.iter().zip(&values) {
         assert!(
-            param.kind.contains(value.kinds()),
+            param.kind.meets(value.kinds()),
             "{path}.{name}({args}): {value} is no {}",
             param.kind
         );
@@ -124,7 +124,7 @@ fn call(path: &str, name: &str, args: &str) -> String {
     match run(Args(&values)) {
         Ok(value) => {
             assert!(
-                function.result.contains(value.kinds()),
+                function.result.meets(value.kinds()),
                 "{path}.{name} returns {value}, no {}",
                 function.result
             );

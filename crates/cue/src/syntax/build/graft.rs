@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::Span;
+use base::{Span, Symbols};
 
 use super::Builder;
 use crate::syntax::ast::{
@@ -27,6 +27,33 @@ impl File {
         }
         places.sort_by_key(|&(_, attribute)| self.span_of(NodeRef::Attribute(attribute)).start);
         places
+    }
+}
+
+impl File {
+    /// Where something other than a value stands first: a name that is no constant, a call, an operation.
+    pub fn first_reference(&self, symbols: &Symbols) -> Option<Span> {
+        let labels: Vec<ExprId> = self
+            .declarations
+            .iter()
+            .filter_map(|node| match node.what {
+                Decl::Field(field) => Some(field.label),
+                Decl::Package { name } => Some(name.expr),
+                _ => None,
+            })
+            .collect();
+        let ids = (0..self.exprs.len()).map(|i| ExprId(u32::try_from(i).unwrap_or(u32::MAX)));
+        let mut found: Vec<Span> = ids
+            .filter(|id| !labels.contains(id))
+            .filter(|&id| match self.expr(id) {
+                Expr::Ident(symbol) => symbols.name(symbol) != "_",
+                Expr::Selector { .. } | Expr::Call { .. } | Expr::Comprehension { .. } => true,
+                _ => false,
+            })
+            .map(|id| self.expr_span(id))
+            .collect();
+        found.sort_by_key(|span| span.start);
+        found.first().copied()
     }
 }
 

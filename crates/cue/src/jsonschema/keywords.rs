@@ -1,0 +1,51 @@
+//! Keywords that are known and say nothing here.
+
+/// Annotations, and keywords that the document as a whole handles.
+pub(super) const SILENT: &[&str] = &[
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$id",
+    "$schema",
+    "$vocabulary",
+    "contentEncoding",
+    "contentMediaType",
+    "default",
+    "definitions",
+    "deprecated",
+    "description",
+    "discriminator",
+    "example",
+    "examples",
+    "externalDocs",
+    "format",
+    "id",
+    "nullable",
+    "readOnly",
+    "title",
+    "writeOnly",
+];
+
+/// Keywords that constrain and are not converted.
+pub(super) const MISSING: &[&str] = &[
+    "$dynamicAnchor",
+    "$dynamicRef",
+    "$recursiveAnchor",
+    "$recursiveRef",
+    "additionalItems",
+    "contains",
+    "contentSchema",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "if",
+    "maxContains",
+    "minContains",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "xml",
+];
