@@ -21,7 +21,7 @@ use apps::policy::{Effect, Mode, Rule};
 use apps::resolve::{Context, resolve};
 use apps::secrets::Scanner;
 use apps::value::{Stored, Value};
-use apps::{Snapshot, write};
+use apps::{Snapshot, Table, write};
 use base::{Sources, Symbols};
 use serde::{Deserialize, Serialize};
 
@@ -197,7 +197,31 @@ fn one_key(snapshot: &Snapshot, context: &Context, names: &[String]) {
     });
     let keys = &snapshot.package.keys;
     let view = resolve(snapshot, context);
+    let table = Table::new(&view);
     let plain = time(calls, || {
+        for _ in 0..repeats {
+            for name in names {
+                let row = black_box(&table).find(black_box(name)).unwrap();
+                black_box((&row.value, row.source));
+            }
+        }
+    });
+    let chain = time(calls, || {
+        for _ in 0..repeats {
+            for name in names {
+                let row = black_box(&table).find(black_box(name)).unwrap();
+                for step in &row.chain {
+                    black_box((step.layer, step.outcome, &step.value));
+                }
+            }
+        }
+    });
+    let settle = time(repeats, || {
+        for _ in 0..repeats {
+            black_box(Table::new(black_box(&view)));
+        }
+    });
+    let direct = time(calls, || {
         for _ in 0..repeats {
             for name in names {
                 let id = keys.find(black_box(name)).unwrap();
@@ -205,7 +229,7 @@ fn one_key(snapshot: &Snapshot, context: &Context, names: &[String]) {
             }
         }
     });
-    let chain = time(calls, || {
+    let direct_chain = time(calls, || {
         for _ in 0..repeats {
             for name in names {
                 black_box(view.find(black_box(name)));
@@ -221,8 +245,28 @@ fn one_key(snapshot: &Snapshot, context: &Context, names: &[String]) {
         }
     });
     println!("peer: a std HashMap look-up, {KEYS} keys       {lookup:>10.1} ns");
-    told("one key, its value and layer", plain, lookup, 2.0);
-    told("one key with its whole chain", chain, lookup, 4.0);
+    told(
+        "one key of a table, its value and layer",
+        plain,
+        lookup,
+        2.0,
+    );
+    told(
+        "one key of a table, its whole chain read",
+        chain,
+        lookup,
+        4.0,
+    );
+    for (what, ours) in [
+        ("a table of one context, settled once", settle),
+        ("one key without a table, its value and layer", direct),
+        ("one key without a table, its whole chain", direct_chain),
+    ] {
+        println!(
+            "{what:<44} {ours:>10.1} ns  {:>5.2} of the peer",
+            ours / lookup
+        );
+    }
     println!(
         "one key, overlays of the context looked up too {fresh:>8.1} ns  {:>5.2} of the peer",
         fresh / lookup
@@ -376,6 +420,10 @@ fn million() {
     let changed = time(1, || put(&mut snapshot, &scope, four(9), 9));
     println!("one overlay of them changed: {:.1} µs", changed / 1e3);
     let context = Context::of(&scope, Instant(0));
+    let mut table = Table::new(&resolve(&snapshot, &context));
+    put(&mut snapshot, &scope, four(10), 10);
+    let settled = table.update(&resolve(&snapshot, &context), Layer::User);
+    println!("its table after a change of 4 values: {settled} of {KEYS} keys settled again");
     let id = snapshot.package.keys.find(&name(9)).unwrap();
     let fresh = time(1, || {
         black_box(resolve(&snapshot, &context).value(id));

@@ -285,12 +285,22 @@ impl<'s> Resolved<'s> {
         resolved.value.zip(resolved.source)
     }
 
-    fn entry(&self, layer: Layer, id: KeyId) -> Option<&'s Entry> {
+    pub(crate) fn entry(&self, layer: Layer, id: KeyId) -> Option<&'s Entry> {
         self.overlays
             .get(layer as usize)
             .copied()
             .flatten()?
             .get(id)
+    }
+
+    /// When the next rule of this context begins or ends: until then, time changes no answer.
+    pub fn next_change(&self) -> Option<Instant> {
+        let sets = self.rules.into_iter().flatten();
+        let ends = sets.flat_map(|set| set.rules());
+        ends.flat_map(|rule| [rule.not_before, rule.expires])
+            .flatten()
+            .filter(|&time| time > self.context.now)
+            .min()
     }
 
     fn rules_of(&self, id: KeyId) -> impl Iterator<Item = &'s Rule> + use<'s> {

@@ -11,7 +11,7 @@ use apps::overlay::Meta;
 use apps::policy::{self, Mode};
 use apps::resolve::{Context, Outcome, resolve};
 use apps::value::Stored;
-use apps::{Package, Snapshot};
+use apps::{Package, Snapshot, Table};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -248,6 +248,11 @@ fn json_of(snapshot: &Snapshot, context: &Context, key: &str) -> String {
     out
 }
 
+fn table_json(table: &Table) -> Vec<String> {
+    let row = |(key, row): (&apps::key::Key, &apps::table::Row)| format!("{} {row:?}", key.name);
+    table.iter().map(row).collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -290,6 +295,36 @@ proptest! {
         prop_assert_eq!(short.map(|(_, layer)| layer), answer.source);
         let won = answer.chain.iter().any(|link| link.outcome == Outcome::Won);
         prop_assert_eq!(won, answer.value.is_some());
+    }
+
+    #[test]
+    fn a_table_says_what_the_resolver_says_also_after_a_change(
+        world in a_world(),
+        changed in 0..3usize,
+        value in prop::option::of(a_value(Merge::Union)),
+    ) {
+        let (mut snapshot, context) = build(&world, false);
+        let mut table = Table::new(&resolve(&snapshot, &context));
+        prop_assert_eq!(table_json(&table), table_json(&Table::new(&resolve(&snapshot, &context))));
+        {
+            let answer = resolve(&snapshot, &context).find(world.key).unwrap();
+            let row = table.find(world.key).unwrap();
+            prop_assert_eq!(row.value.as_ref().map(|v| &*v.json), answer.value.as_ref().map(|held| held.json()));
+            prop_assert_eq!(row.source, answer.source);
+            let outcomes = |chain: &mut dyn Iterator<Item = Outcome>| chain.collect::<Vec<_>>();
+            prop_assert_eq!(
+                outcomes(&mut row.chain.iter().map(|step| step.outcome)),
+                outcomes(&mut answer.chain.iter().map(|link| link.outcome))
+            );
+        }
+        let layer = SCOPED[changed];
+        let text = value.map(|value| value.to_string());
+        let values: Vec<(&str, &str)> = text.iter().map(|text| (world.key, text.as_str())).collect();
+        world::put(&mut snapshot, &scope(layer), &values);
+        let view = resolve(&snapshot, &context);
+        let settled = table.update(&view, layer);
+        prop_assert!(settled <= 1, "{} keys were settled again", settled);
+        prop_assert_eq!(table_json(&table), table_json(&Table::new(&view)));
     }
 
     #[test]
