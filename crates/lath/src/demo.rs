@@ -15,7 +15,7 @@ use crate::report;
 
 #[derive(RustEmbed)]
 #[folder = "../../examples"]
-struct Examples;
+pub struct Examples;
 
 #[derive(Args)]
 pub struct Demo {

@@ -9,6 +9,7 @@ mod cue;
 mod demo;
 mod host;
 mod report;
+mod serve;
 mod values;
 
 use std::io::{self, Write};
@@ -36,6 +37,11 @@ enum Command {
     Host(host::Command),
     /// Resolve, explain and check the overlays of installed apps
     App(app::App),
+    /// Run the service: overlays of many tenants, with a page
+    Serve(serve::Serve),
+    /// The audit chains of the service
+    #[command(subcommand)]
+    Audit(serve::Audit),
     /// Show the main jobs on the examples that are built in
     Demo(demo::Demo),
     /// Print a completion script for a shell
@@ -50,6 +56,8 @@ fn main() -> ExitCode {
         Command::Cue(command) => cue::run(command),
         Command::Host(command) => host::run(&command),
         Command::App(app) => app::run(&app),
+        Command::Serve(serve) => serve::run(&serve),
+        Command::Audit(command) => serve::audit(&command),
         Command::Demo(demo) => demo::run(&demo),
         Command::Completions { shell } => completions(shell),
     }

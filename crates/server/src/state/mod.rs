@@ -1,0 +1,263 @@
+//! What a node holds: the store, the host and every tenant in memory, and whether the database is there.
+//!
+//! Reads are answered from memory. A write is decided on memory and committed only if the tenant has not moved since;
+//! if it has, memory is brought up to date and the write decided again. So memory may be behind without
+//! ever being wrong about what is stored.
+
+pub mod bodies;
+pub mod host;
+pub mod rows;
+pub mod tenant;
+mod transact;
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use apps::bundle::FingerprintKey;
+use apps::instant::Instant;
+use apps::secrets::Scanner;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::http::Problem;
+use crate::metrics::Metrics;
+use crate::oidc::Oidc;
+use crate::store::{Failure, Row, Store, View};
+use host::Host;
+use tenant::{Inner, Tenant};
+
+pub use transact::{Apply, Plan};
+
+type Tenants = HashMap<String, Arc<Tenant>, FxBuildHasher>;
+
+pub struct State {
+    pub store: Store,
+    pub scanner: Arc<Scanner>,
+    pub metrics: Metrics,
+    pub fingerprints: FingerprintKey,
+    pub oidc: Option<Oidc>,
+    host: RwLock<Arc<Host>>,
+    tenants: RwLock<Tenants>,
+    /// Writes about the host itself, one at a time.
+    host_turn: tokio::sync::Mutex<()>,
+    /// Since when the database is lost, in seconds; 0 while it is there.
+    lost: AtomicI64,
+    requests: AtomicU64,
+    node: String,
+}
+
+pub fn now() -> Instant {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let seconds = since.unwrap_or_default().as_secs();
+    Instant(i64::try_from(seconds).unwrap_or(i64::MAX))
+}
+
+/// How often a lost database is tried again.
+const RETRY: Duration = Duration::from_millis(250);
+
+impl State {
+    /// Reads everything there is.
+    pub async fn load(store: Store, oidc: Option<Oidc>) -> Result<Arc<State>, String> {
+        let told = |failure: Failure| match failure {
+            Failure::Lost(why) => format!("cannot read the database: {why}"),
+            Failure::Moved => "the database changes too fast to be read".to_owned(),
+        };
+        let random = |e: std::io::Error| format!("no random numbers: {e}");
+        let node = crate::audit::hex(&crate::identity::random::<4>().map_err(random)?);
+        let key = crate::identity::random::<32>().map_err(random)?;
+        let host = Host::load(&store, &Host::default()).await.map_err(told)?;
+        let state = Arc::new(State {
+            store,
+            scanner: Arc::new(Scanner::new()),
+            metrics: Metrics::default(),
+            fingerprints: FingerprintKey::new(key),
+            oidc,
+            host: RwLock::new(Arc::new(host)),
+            tenants: RwLock::default(),
+            host_turn: tokio::sync::Mutex::new(()),
+            lost: AtomicI64::new(0),
+            requests: AtomicU64::new(0),
+            node,
+        });
+        state.reload_all().await.map_err(told)?;
+        Ok(state)
+    }
+
+    pub fn host(&self) -> Arc<Host> {
+        Arc::clone(&self.host.read().expect("nothing panics under the lock"))
+    }
+
+    /// A request's id: the node's, and a number.
+    pub fn next_request(&self) -> String {
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number:x}", self.node)
+    }
+
+    /// Since when the database is lost.
+    pub fn stale_since(&self) -> Option<Instant> {
+        let since = self.lost.load(Ordering::Relaxed);
+        (since != 0).then_some(Instant(since))
+    }
+
+    /// Notes what a failure says about the database.
+    pub fn note<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
+        match &outcome {
+            Err(Failure::Lost(_)) => {
+                let now = now().0.max(1);
+                let _ = self
+                    .lost
+                    .compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+            }
+            Ok(_) | Err(Failure::Moved) => {}
+        }
+        outcome
+    }
+
+    pub async fn query(
+        &self,
+        view: View<'_>,
+        sql: &'static str,
+        cells: Vec<crate::store::Cell>,
+    ) -> Result<Vec<Row>, Problem> {
+        let rows = self.store.query(view, sql, cells).await;
+        Ok(self.note(rows)?)
+    }
+
+    /// A tenant, with what the host says up to date.
+    pub fn tenant(&self, name: &str) -> Result<Arc<Tenant>, Problem> {
+        let tenant = {
+            let tenants = self.tenants.read().expect("nothing panics under the lock");
+            tenants.get(name).map(Arc::clone)
+        };
+        let tenant = tenant.ok_or_else(|| Problem::missing("there is no such tenant"))?;
+        let host = self.host.read().expect("nothing panics under the lock");
+        if tenant.read().is_behind(&host) {
+            tenant.change(|inner| inner.follow(&host));
+        }
+        drop(host);
+        Ok(tenant)
+    }
+
+    pub fn tenant_names(&self) -> Vec<String> {
+        let tenants = self.tenants.read().expect("nothing panics under the lock");
+        let mut names: Vec<String> = tenants.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    pub async fn reload_host(&self) -> Result<(), Failure> {
+        let known = self.host();
+        let host = self.note(Host::load(&self.store, &known).await)?;
+        *self.host.write().expect("nothing panics under the lock") = Arc::new(host);
+        Ok(())
+    }
+
+    /// Reads a tenant anew, or for the first time.
+    pub async fn reload(&self, name: &str) -> Result<(), Failure> {
+        let host = self.host();
+        let inner = Inner::load(&self.store, name, &host, &self.scanner, None).await;
+        let Some(inner) = self.note(inner)? else {
+            return Ok(());
+        };
+        let known = {
+            let tenants = self.tenants.read().expect("nothing panics under the lock");
+            tenants.get(name).map(Arc::clone)
+        };
+        match known {
+            Some(tenant) => tenant.change(|known| {
+                // A slow read must not undo what was read after it.
+                if (inner.revision, inner.audit.seq) >= (known.revision, known.audit.seq) {
+                    *known = inner;
+                }
+            }),
+            None => {
+                let mut tenants = self.tenants.write().expect("nothing panics under the lock");
+                let tenant = Arc::new(Tenant::new(inner));
+                tenants.entry(name.to_owned()).or_insert(tenant);
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that is not as it is stored.
+    pub async fn reload_all(&self) -> Result<(), Failure> {
+        self.reload_host().await?;
+        let sql = "SELECT tenant, revision, audit_seq FROM tenants WHERE tenant <> ''";
+        let rows = self.store.query(View::All, sql, Vec::new()).await;
+        for mut row in self.note(rows)? {
+            let (name, revision, seq) = (row.text(), row.int(), row.int());
+            if !self.knows(&name, (revision, seq)) {
+                self.reload(&name).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What another node, or this one, has changed.
+    async fn heard(&self, name: &str) -> Result<(), Failure> {
+        match name {
+            "*" => self.reload_all().await,
+            "" => self.reload_host().await,
+            name => {
+                let sql = "SELECT revision, audit_seq FROM tenants WHERE tenant = $1";
+                let rows = self.store.query(View::Tenant(name), sql, vec![name.into()]);
+                let rows = self.note(rows.await)?;
+                let stored = rows.into_iter().next();
+                let stored = stored.map(|mut row| (row.int(), row.int()));
+                // Our own commits are told to us as well.
+                match stored.is_some_and(|stored| self.knows(name, stored)) {
+                    true => Ok(()),
+                    false => self.reload(name).await,
+                }
+            }
+        }
+    }
+
+    /// Whether memory holds a tenant as of this revision and audit record, or later.
+    fn knows(&self, name: &str, stored: (i64, i64)) -> bool {
+        let tenants = self.tenants.read().expect("nothing panics under the lock");
+        tenants.get(name).is_some_and(|tenant| {
+            let inner = tenant.read();
+            (inner.revision, inner.audit.seq) >= stored
+        })
+    }
+
+    /// Follows other nodes and finds a lost database again. Runs as long as the node does.
+    pub async fn follow(self: Arc<State>) {
+        let (tell, mut told) = tokio::sync::mpsc::unbounded_channel::<String>();
+        let listener = Arc::clone(&self);
+        let listening = async move {
+            loop {
+                let heard = |name| drop(tell.send(name));
+                let ended = listener.store.listen(heard).await;
+                // A connection that ends is a loss too: until it is back, changes are not heard of.
+                let lost = ended.and(Err::<(), _>(Failure::Lost("not listening".to_owned())));
+                let _ = listener.note(lost);
+                tokio::time::sleep(RETRY).await;
+            }
+        };
+        let reloading = async {
+            while let Some(first) = told.recv().await {
+                let mut names = vec![first];
+                while let Ok(name) = told.try_recv() {
+                    names.push(name);
+                }
+                names.sort();
+                names.dedup();
+                for name in names {
+                    let _ = self.heard(&name).await;
+                }
+            }
+        };
+        let probing = async {
+            loop {
+                tokio::time::sleep(RETRY).await;
+                if self.stale_since().is_some() && self.reload_all().await.is_ok() {
+                    self.lost.store(0, Ordering::Relaxed);
+                }
+            }
+        };
+        tokio::join!(listening, reloading, probing);
+    }
+}
