@@ -315,6 +315,10 @@ impl<'c> Exporter<'c> {
         if self.ctx.node_kind(node) == Kind::TOP {
             return None;
         }
+        if self.ctx.node_bottom(node).is_some() {
+            // A comment would swallow the bracket.
+            return Some(Syn::Atom("_|_".to_owned()));
+        }
         Some(self.vertex(node))
     }
 
