@@ -178,6 +178,12 @@ impl Exporter<'_> {
                             merge_texts(attributes, self.ctx.attributes.get(&decl));
                         }
                         if let Some(&alias) = self.ctx.aliases.get(&decl) {
+                            // A label that was an expression keeps the form of one.
+                            let computed =
+                                matches!(self.ctx.ir.decls[decl].kind, DeclKind::Dynamic { .. });
+                            if computed && !label.starts_with(['"', '(']) {
+                                *label = quote::string(label);
+                            }
                             label.insert_str(0, &format!("{}=", self.name(alias)));
                         }
                     }
