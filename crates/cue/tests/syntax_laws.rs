@@ -135,6 +135,21 @@ fn deep_and_long_inputs_are_printed() {
     assert!(format(&fields, false).is_some());
 }
 
+/// Found by mutation: two operators in a row must not be read as one.
+#[test]
+fn operators_stay_apart() {
+    for text in [
+        "a: < =~\"x\"\n",
+        "a: > ==1\n",
+        "a: ! =~\"x\"\n",
+        "a: < -1\n",
+    ] {
+        let once = format(text, false).expect("it is valid");
+        let twice = format(&once, false);
+        assert_eq!(twice.as_deref(), Some(once.as_str()), "of {text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,

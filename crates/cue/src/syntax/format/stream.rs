@@ -16,6 +16,8 @@ pub(super) enum Last {
     /// `}` or `]`
     Closing,
     Operator(char),
+    /// `<`, `>` or `!` alone, which an equals sign would change.
+    Sign(char),
     Other,
 }
 
@@ -115,7 +117,10 @@ impl Stream {
             _ if word => true,
             Last::Integer => text == ".",
             Last::Operator('/') => first == '*',
-            Last::Operator(before) => matches!(before, '+' | '-') && before == first,
+            Last::Operator(before @ ('+' | '-')) => before == first,
+            // `< =~"x"` is no `<=`, and `< -1` no arrow.
+            Last::Sign('<') => matches!(first, '=' | '-'),
+            Last::Sign(_) => first == '=',
             _ => false,
         };
         if glued && !self.space_before {
@@ -123,6 +128,7 @@ impl Stream {
         }
         self.last = match first {
             '}' | ']' => Last::Closing,
+            '<' | '>' | '!' if text.len() == 1 => Last::Sign(first),
             _ => Last::Operator(first),
         };
         self.write_pending();
