@@ -7,7 +7,17 @@ use std::process::Command;
 
 #[test]
 fn the_commands_of_the_values_example_work() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/values");
+    run("values", 7);
+}
+
+#[test]
+fn the_commands_of_the_helm_example_work() {
+    run("helm", 5);
+}
+
+fn run(example: &str, least: usize) {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let folder = examples.join(example);
     let readme = std::fs::read_to_string(folder.join("README.md")).unwrap();
     let mut count = 0;
     for line in readme.lines().filter(|line| line.starts_with("lath ")) {
@@ -23,5 +33,5 @@ fn the_commands_of_the_values_example_work() {
         assert_eq!(output.stdout.is_empty(), want == 1, "{line}");
         count += 1;
     }
-    assert!(count >= 7, "only {count} commands were found");
+    assert!(count >= least, "only {count} commands were found");
 }
