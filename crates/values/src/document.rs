@@ -74,8 +74,10 @@ pub(crate) fn values(
 ) -> Found {
     let tree = &document.tree;
     let root = tree.root();
-    if let Kind::CommandLine | Kind::Cue | Kind::Schema = document.kind {
-        return Found::Map(root, document.kind == Kind::Cue);
+    match document.kind {
+        Kind::CommandLine | Kind::Schema => return Found::Map(root, false),
+        Kind::Cue => return classify(document, root, "`values`", true, findings),
+        _ => {}
     }
     if let Some(node) = at.and_then(|path| walk(tree, path, symbols)) {
         return classify(document, node, "what `--at` names", true, findings);

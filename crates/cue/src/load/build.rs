@@ -1,10 +1,11 @@
 //! Loaded packages into a runtime: what is imported first, then what was asked for.
 
-use base::Symbols;
+use base::{Span, Symbols};
 
 use super::module::text_at;
 use super::{Instance, Loaded};
 use crate::runtime::{Failed, Runtime, Value};
+use crate::syntax::ast::{Decl, Label};
 
 impl Instance {
     /// What the hidden fields of the package belong to.
@@ -18,6 +19,33 @@ impl Instance {
 }
 
 impl Instance {
+    /// A plain field that the package has though it has none of the named ones; nothing where embeddings and the like may
+    /// bring them in.
+    pub fn other_than(&self, names: &[&str], symbols: &Symbols) -> Option<(String, Span)> {
+        let mut other = None;
+        for file in &self.files {
+            for id in file.list(file.decls) {
+                match file.decl(id) {
+                    Decl::Field(field) => {
+                        let Label::Name { symbol, .. } = file.label(field.label).0 else {
+                            return None;
+                        };
+                        let name = symbols.name(symbol);
+                        if names.contains(&name) {
+                            return None;
+                        }
+                        if !name.starts_with(['_', '#']) && other.is_none() {
+                            other = Some((name.to_owned(), file.decl_span(id)));
+                        }
+                    }
+                    Decl::Package { .. } | Decl::Import { .. } | Decl::Let { .. } => {}
+                    _ => return None,
+                }
+            }
+        }
+        other
+    }
+
     /// The string that the files give a path of plain fields, as it is written.
     pub fn text_at(&self, path: &[&str], symbols: &Symbols) -> Option<String> {
         let mut files = self.files.iter();

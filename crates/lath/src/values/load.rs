@@ -53,7 +53,9 @@ impl Loaded {
                     format = read::format_of(&found.values);
                     schema = schema.or(found.schema);
                     match format {
-                        Some(Format::Cue) => self.layer(module, Tier::Module, false),
+                        Some(Format::Cue) => {
+                            self.layer(module, Tier::Module, false, common.at.is_some())
+                        }
                         _ => self.file(&found.values, Tier::Module, false, common),
                     }
                 }
@@ -172,7 +174,7 @@ impl Loaded {
 
     fn file(&mut self, name: &str, tier: Tier, defaults: bool, common: &Common) {
         if read::format_of(name).or(common.format) == Some(Format::Cue) {
-            self.layer(name, tier, defaults);
+            self.layer(name, tier, defaults, common.at.is_some());
             return;
         }
         let Some((source, format)) = self.open(name, common.format) else {
@@ -191,12 +193,33 @@ impl Loaded {
     }
 
     /// A layer in CUE: a file, or a module's directory.
-    fn layer(&mut self, name: &str, tier: Tier, defaults: bool) {
+    fn layer(&mut self, name: &str, tier: Tier, defaults: bool, has_path: bool) {
         if let Some(loaded) = self.cue(name) {
+            if !has_path {
+                self.warn_of_unread(&loaded, tier);
+            }
             self.inputs.push(Input {
                 defaults,
                 ..Input::cue(tier, loaded)
             });
+        }
+    }
+
+    /// A CUE file is not taken whole: one without `values` sets nothing, which its author may not have meant.
+    fn warn_of_unread(&mut self, loaded: &cue::load::Loaded, tier: Tier) {
+        let instance = loaded.instances.first();
+        let read = ["values", "config", "#config", "#spec"];
+        let other = instance.and_then(|instance| instance.other_than(&read, &self.symbols));
+        if let Some((name, span)) = other {
+            let message = format!("there is no `values` here, so `{name}` is not read");
+            self.findings.push(
+                Diagnostic::warning(codes::UNREAD_KEY, message)
+                    .primary(span, "not read")
+                    .role(tier.role())
+                    .help(format!(
+                        "write `values: {name}: …`, or say where the values lie with `--at`"
+                    )),
+            );
         }
     }
 

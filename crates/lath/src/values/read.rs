@@ -111,7 +111,7 @@ pub struct ModuleFiles {
 }
 
 /// The files of a module that is a directory: `values.yaml` and its like, with Helm's
-/// `values.schema.json` if it is there. A `module.cue` or `values.cue` comes first.
+/// `values.schema.json` if it is there. CUE comes first.
 pub fn module_files(directory: &str) -> Result<ModuleFiles, Failure> {
     let names = listed(directory)?;
     let root = directory.trim_end_matches('/');
@@ -128,14 +128,15 @@ pub fn module_files(directory: &str) -> Result<ModuleFiles, Failure> {
         "values.toml",
     ]
     .into_iter()
-    .find_map(find);
+    .find_map(find)
+    .or_else(|| names.iter().find(|name| name.ends_with(".cue")).cloned());
     match values {
         Some(values) => Ok(ModuleFiles {
             values,
             schema: find("values.schema.json"),
         }),
         None => Err(Failure(format!(
-            "the directory `{directory}` is no module: it has no values.yaml, values.json or values.toml"
+            "the directory `{directory}` is no module: it has no CUE files and no values.yaml, values.json or values.toml"
         ))),
     }
 }
@@ -160,6 +161,7 @@ pub fn module_name(file: &str) -> String {
 pub fn name_of(module: &str) -> String {
     match Path::new(module).is_dir() {
         true => directory_name(module),
+        false if module == "-" => "module".to_owned(),
         false => module_name(module),
     }
 }
