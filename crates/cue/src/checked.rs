@@ -72,6 +72,12 @@ impl Runtime {
         members.collect()
     }
 
+    /// The field of that name, of a vertex that was computed.
+    pub fn member(&self, value: Value, name: Symbol) -> Option<Value> {
+        let node = self.ctx.deref_value(value.0);
+        self.ctx.find_arc(node, Label::of_symbol(name)).map(Value)
+    }
+
     /// What is wrong with a vertex of joined data.
     pub fn fault(&self, value: Value) -> Option<Fault> {
         let bottom = self.ctx.node_bottom(value.0)?;

@@ -6,6 +6,7 @@
 //! defaults of the module's tier ([`Joined::defaults`]), the rest of the walk finds what is wrong.
 
 mod breach;
+mod plain;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -40,13 +41,16 @@ struct Part {
     name: &'static str,
     package: String,
     source: SourceId,
+    /// Its parts do not refer to one another: each field can be checked by itself.
+    is_plain: bool,
 }
 
 /// Values joined with the schema.
 #[derive(Debug)]
 pub(crate) struct Joined {
+    root: Value,
     /// What the schema alone gives, as a tree.
-    pub defaults: Tree,
+    pub defaults: Arc<Tree>,
     pub breaches: Vec<Breach>,
 }
 
@@ -98,12 +102,60 @@ impl Config {
         };
         let package = format!("lath.local/schema{}", self.parts.len());
         runtime.add_package(&package, value);
+        let symbols = runtime.symbols();
         self.parts.push(Part {
             tier,
             name,
             package,
             source: file.source,
+            is_plain: files
+                .iter()
+                .all(|file| plain::is_plain(file, name, symbols)),
         });
+    }
+
+    /// Whether values of a lower tier meet the schema too, given that those of the whole stack do: the same fields, and each
+    /// value that differs is admitted. False where only joining them can tell.
+    pub fn meets_too(
+        &self,
+        runtime: &mut Runtime,
+        tier: Tier,
+        joined: &Joined,
+        (all, values): (&Tree, &Tree),
+    ) -> bool {
+        let mut parts = self.parts.iter();
+        if !joined.breaches.is_empty() || !parts.all(|part| part.is_plain && part.tier <= tier) {
+            return false;
+        }
+        let mut work = vec![(joined.root, all.root(), values.root())];
+        while let Some((at, a, b)) = work.pop() {
+            let (data::Value::Map(ours), data::Value::Map(theirs)) =
+                (all.value(a), values.value(b))
+            else {
+                if all.equal(a, values, b) {
+                    continue;
+                }
+                let admitted = match runtime.schema_of(at) {
+                    Some(alone) => runtime.admits(alone, values, b).is_ok(),
+                    None => false,
+                };
+                match admitted {
+                    true => continue,
+                    false => return false,
+                }
+            };
+            if ours.len() != theirs.len() {
+                return false;
+            }
+            for (our, their) in ours.iter().zip(theirs) {
+                let arc = runtime.member(at, our.name);
+                match arc {
+                    Some(arc) if our.name == their.name => work.push((arc, our.value, their.value)),
+                    _ => return false,
+                }
+            }
+        }
+        true
     }
 
     /// The definition that the values up to a tier must meet.
@@ -212,7 +264,8 @@ impl Config {
             });
         }
         Ok(Joined {
-            defaults: walk.defaults.finish(made),
+            root,
+            defaults: Arc::new(walk.defaults.finish(made)),
             breaches: walk.breaches,
         })
     }

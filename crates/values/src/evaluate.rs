@@ -19,7 +19,7 @@ use cue::runtime::Runtime;
 use data::NodeId;
 use layers::Place;
 
-use crate::config::{Breach, Config, Key, Words};
+use crate::config::{Breach, Config, Joined, Key, Words};
 use crate::document::{self, Document, Found, Kind};
 use crate::effective::Effective;
 use crate::extract::{self, Asked, Extracted, Unknown};
@@ -88,6 +88,7 @@ pub fn evaluate(
         config: Config::default(),
         words: None,
         breached: BTreeSet::new(),
+        whole: None,
     };
     for input in inputs {
         engine.add(input);
@@ -153,6 +154,8 @@ struct Engine<'a> {
     words: Option<Words>,
     /// What was already said of the schema.
     breached: BTreeSet<Key>,
+    /// The values of the whole stack, joined with the schema.
+    whole: Option<(Effective, Joined)>,
 }
 
 impl Engine<'_> {
@@ -296,23 +299,29 @@ impl Engine<'_> {
     /// The stack after each tier that has a layer.
     fn stages(&mut self) -> Vec<Stage> {
         let tiers: BTreeSet<Tier> = self.sheets.iter().map(|s| s.document.tier).collect();
+        let mut settled = Vec::new();
+        // The whole stack first: where it meets the schema, little is left to ask of those below.
+        for (turn, tier) in tiers.into_iter().rev().enumerate() {
+            settled.push((self.settle(tier, turn == 0), turn == 0));
+        }
         let mut stages = Vec::new();
-        let last = tiers.last().copied();
-        for tier in tiers {
-            stages.push(self.settle(tier, Some(tier) == last));
+        for ((stage, breaches), is_last) in settled.into_iter().rev() {
+            self.report_breaches(&stage, &breaches, is_last);
+            stages.push(stage);
         }
         stages
     }
 
     /// Evaluates the layers up to a tier until nothing changes.
-    fn settle(&mut self, tier: Tier, is_last: bool) -> Stage {
+    fn settle(&mut self, tier: Tier, is_last: bool) -> (Stage, Vec<Breach>) {
         let count = self
             .sheets
             .iter()
             .filter(|s| s.document.tier <= tier)
             .count();
         let mut effective: Option<Rc<Effective>> = None;
-        let mut joined: Option<(Effective, Vec<Breach>)> = None;
+        let mut joined: Option<(Effective, Joined)> = None;
+        let mut suspects = [Vec::new(), Vec::new()];
         let mut turn = 0;
         loop {
             for at in 0..count {
@@ -335,45 +344,44 @@ impl Engine<'_> {
                 (Some(now), Some(before)) => now.same(before),
                 (Some(_), None) => false,
             };
-            let is_endless = turn > MOST_TURNS
-                || turn % TURNS_BETWEEN_LOOKS == 0 && self.turns_in_circles(&stage, count);
+            // A circle that is still there at the next look will stay. Two turns in a row are looked at, because a value may
+            // come and go from turn to turn.
+            let mut is_endless = turn > MOST_TURNS;
+            if let Some(before) = suspects.get_mut(turn % TURNS_BETWEEN_LOOKS) {
+                let found = circles::find(&circles::steps(&Merged::of(&stage)));
+                is_endless |= found.iter().any(|circle| before.contains(circle));
+                *before = found;
+            }
             if is_settled || is_endless {
                 if is_last {
                     self.report(&stage, is_settled);
                 }
-                let breaches = joined.map_or_else(Vec::new, |(_, breaches)| breaches);
-                self.report_breaches(&stage, &breaches, is_last);
-                return stage;
+                let (values, joined) = joined.unzip();
+                let breaches = joined
+                    .as_ref()
+                    .map_or_else(Vec::new, |j| j.breaches.clone());
+                if is_last {
+                    self.whole = values.zip(joined);
+                }
+                return (stage, breaches);
             }
             effective = now;
         }
-    }
-
-    /// Whether values refer to each other in a circle.
-    fn turns_in_circles(&self, stage: &Stage, count: usize) -> bool {
-        let mut steps = circles::steps(&Merged::of(stage));
-        if !circles::find(&steps).is_empty() {
-            return true;
-        }
-        for sheet in self.sheets.iter().take(count) {
-            let references = sheet.cue.iter().flat_map(|cue| &cue.direct);
-            circles::add(&mut steps, references, &sheet.document.tier.role());
-        }
-        !circles::find(&steps).is_empty()
     }
 
     /// Joins the values with the schema, unless they are what they were, and takes up its defaults.
     fn join(
         &mut self,
         stage: &mut Stage,
-        before: Option<(Effective, Vec<Breach>)>,
+        before: Option<(Effective, Joined)>,
         is_last: bool,
-    ) -> Option<(Effective, Vec<Breach>)> {
+    ) -> Option<(Effective, Joined)> {
         let nothing = self.config.source().map(|source| self.nothing(source));
         replace_first(stage, nothing.map(Arc::new));
         let values = Effective::of(&Merged::of(stage));
         let joined = match before {
             Some(before) if before.0.same(&values) => Some(before),
+            _ if !is_last && self.meets_as_the_whole(stage.tier, &values) => None,
             _ => {
                 let (runtime, sources) = (&mut self.runtime, self.sources);
                 let words = is_last.then_some(&mut self.words);
@@ -381,9 +389,9 @@ impl Engine<'_> {
                 match done {
                     Ok(Some(done)) => {
                         if let Some(sheet) = self.sheets.first_mut() {
-                            sheet.document.tree = Arc::new(done.defaults);
+                            sheet.document.tree = Arc::clone(&done.defaults);
                         }
-                        Some((values, done.breaches))
+                        Some((values, done))
                     }
                     Ok(None) => None,
                     Err(why) => {
@@ -397,6 +405,19 @@ impl Engine<'_> {
         let own = self.sheets.first();
         replace_first(stage, own.map(|sheet| Arc::clone(&sheet.document.tree)));
         joined
+    }
+
+    /// Whether the values of a lower tier meet the schema as those of the whole stack do.
+    fn meets_as_the_whole(&mut self, tier: Tier, values: &Effective) -> bool {
+        let Some((all, joined)) = &self.whole else {
+            return false;
+        };
+        let trees = (&all.tree, &values.tree);
+        let meets = (self.config).meets_too(&mut self.runtime, tier, joined, trees);
+        if meets && let Some(sheet) = self.sheets.first_mut() {
+            sheet.document.tree = Arc::clone(&joined.defaults);
+        }
+        meets
     }
 
     /// Says what breaks the schema, each once, of the tier that broke it.
@@ -618,6 +639,7 @@ impl Engine<'_> {
         let merged = Merged::of(stage);
         let symbols = &*self.runtime.symbols();
         let mut steps = circles::steps(&merged);
+        let counts_all = !is_settled && circles::find(&steps).is_empty();
         for sheet in &self.sheets {
             let Some(cue) = &sheet.cue else {
                 continue;
@@ -625,7 +647,7 @@ impl Engine<'_> {
             // What stands changes from turn to turn, or cannot be computed: then all that layers refer to counts.
             let unknown: BTreeSet<&Vec<Symbol>> = cue.unknown.iter().map(|u| &u.path).collect();
             let references = cue.direct.iter();
-            let references = references.filter(|r| !is_settled || unknown.contains(&r.from));
+            let references = references.filter(|r| counts_all || unknown.contains(&r.from));
             circles::add(&mut steps, references, &sheet.document.tier.role());
         }
         let in_circle = circles::report(&steps, symbols, &mut self.findings);
