@@ -11,7 +11,7 @@ use std::process::{Command, ExitCode, Stdio};
 use clap::Args;
 use rust_embed::RustEmbed;
 
-use crate::report;
+use crate::{report, serve};
 
 #[derive(RustEmbed)]
 #[folder = "../../examples"]
@@ -22,6 +22,9 @@ pub struct Demo {
     /// Keep the directory with the unpacked examples, and say where it is
     #[arg(long)]
     keep: bool,
+    /// Afterwards run the service with its example, as `lath serve --demo` does
+    #[arg(long)]
+    serve: bool,
 }
 
 /// One thing to show: what it is about, and the command.
@@ -122,6 +125,7 @@ pub fn run(demo: &Demo) -> ExitCode {
         let _ = fs::remove_dir_all(&folder);
     }
     match result {
+        Ok(()) if demo.serve => serve::run(&serve::Serve::demo()),
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report::failed(&format!("the demo stopped: {error}")),
     }

@@ -16,6 +16,8 @@ use server::{Demo, Person, Settings};
 
 use crate::{demo, report};
 
+const DEFAULT: &str = "127.0.0.1:8420";
+
 #[derive(Args)]
 #[command(after_help = "Examples:
   lath serve --demo
@@ -23,7 +25,7 @@ use crate::{demo, report};
   LATH_ADMIN_TOKEN=… lath serve --database postgres://lath@db.internal/lath")]
 pub struct Serve {
     /// The address to listen on
-    #[arg(long, default_value = "127.0.0.1:8420", value_name = "ADDRESS")]
+    #[arg(long, default_value = DEFAULT, value_name = "ADDRESS")]
     listen: SocketAddr,
     #[command(flatten)]
     place: Place,
@@ -39,6 +41,23 @@ pub struct Serve {
     /// The issuer's keys as a JWKS file; read again when a token names an unknown key
     #[arg(long, value_name = "FILE", requires = "oidc_issuer")]
     oidc_keys: Option<PathBuf>,
+}
+
+impl Serve {
+    /// `lath serve --demo`
+    pub fn demo() -> Serve {
+        Serve {
+            listen: DEFAULT.parse().expect("an address"),
+            place: Place {
+                data: None,
+                database: None,
+            },
+            demo: true,
+            oidc_issuer: None,
+            oidc_audience: None,
+            oidc_keys: None,
+        }
+    }
 }
 
 /// Where a store is.

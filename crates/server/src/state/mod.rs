@@ -10,7 +10,7 @@ pub mod rows;
 pub mod tenant;
 mod transact;
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -45,6 +45,8 @@ pub struct State {
     lost: AtomicI64,
     requests: AtomicU64,
     node: String,
+    /// Bytes of answers kept.
+    kept: Arc<AtomicUsize>,
 }
 
 pub fn now() -> Instant {
@@ -55,6 +57,20 @@ pub fn now() -> Instant {
 
 /// How often a lost database is tried again.
 const RETRY: Duration = Duration::from_millis(250);
+
+/// How many tenants are read at once.
+const AT_ONCE: usize = 8;
+
+/// What became of a tenant that was read beside others.
+fn settled(
+    done: Option<Result<Result<(), Failure>, tokio::task::JoinError>>,
+) -> Result<(), Failure> {
+    match done {
+        Some(Ok(outcome)) => outcome,
+        Some(Err(error)) => Err(Failure::Lost(error.to_string())),
+        None => Ok(()),
+    }
+}
 
 impl State {
     /// Reads everything there is.
@@ -79,6 +95,7 @@ impl State {
             lost: AtomicI64::new(0),
             requests: AtomicU64::new(0),
             node,
+            kept: Arc::default(),
         });
         state.reload_all().await.map_err(told)?;
         Ok(state)
@@ -173,7 +190,7 @@ impl State {
             }),
             None => {
                 let mut tenants = self.tenants.write().expect("nothing panics under the lock");
-                let tenant = Arc::new(Tenant::new(inner));
+                let tenant = Arc::new(Tenant::new(inner, &self.kept));
                 tenants.entry(name.to_owned()).or_insert(tenant);
             }
         }
@@ -181,21 +198,30 @@ impl State {
     }
 
     /// Everything that is not as it is stored.
-    pub async fn reload_all(&self) -> Result<(), Failure> {
+    pub async fn reload_all(self: &Arc<State>) -> Result<(), Failure> {
         self.reload_host().await?;
         let sql = "SELECT tenant, revision, audit_seq FROM tenants WHERE tenant <> ''";
         let rows = self.store.query(View::All, sql, Vec::new()).await;
+        let mut under_way = tokio::task::JoinSet::new();
         for mut row in self.note(rows)? {
             let (name, revision, seq) = (row.text(), row.int(), row.int());
-            if !self.knows(&name, (revision, seq)) {
-                self.reload(&name).await?;
+            if self.knows(&name, (revision, seq)) {
+                continue;
             }
+            if under_way.len() == AT_ONCE {
+                settled(under_way.join_next().await)?;
+            }
+            let state = Arc::clone(self);
+            under_way.spawn(async move { state.reload(&name).await });
+        }
+        while let Some(one) = under_way.join_next().await {
+            settled(Some(one))?;
         }
         Ok(())
     }
 
     /// What another node, or this one, has changed.
-    async fn heard(&self, name: &str) -> Result<(), Failure> {
+    async fn heard(self: &Arc<State>, name: &str) -> Result<(), Failure> {
         match name {
             "*" => self.reload_all().await,
             "" => self.reload_host().await,

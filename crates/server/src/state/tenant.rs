@@ -4,6 +4,7 @@
 //! host says is brought up to date when the tenant is next asked for.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, RwLock};
 
 use apps::layer::{Authority, Layer, Scope};
@@ -47,13 +48,14 @@ pub struct Tenant {
 }
 
 impl Tenant {
-    pub fn new(inner: Inner) -> Tenant {
+    /// `kept` counts the bytes of answers that all tenants keep.
+    pub fn new(inner: Inner, kept: &Arc<AtomicUsize>) -> Tenant {
         Tenant {
             name: inner.name.clone(),
             turn: tokio::sync::Mutex::new(()),
             changed: watch::Sender::new(inner.revision),
             inner: RwLock::new(inner),
-            bodies: Mutex::default(),
+            bodies: Mutex::new(Bodies::new(kept)),
         }
     }
 
