@@ -153,6 +153,11 @@ impl Converter<'_> {
     }
 
     fn keyword(&mut self, id: NodeId, key: &str, value: NodeId, parts: &mut Parts) {
+        if let Some(wanted) = self.misfit(key, value) {
+            let span = self.tree.span(value);
+            self.error(span, format!("keyword {key:?} must be {wanted}"));
+            return;
+        }
         let bound = |c: &mut Self, op: UnaryOp, parts: &mut Parts| {
             if !matches!(c.tree.value(value), Value::Bool(_)) {
                 let n = c.data(value);
@@ -223,6 +228,32 @@ impl Converter<'_> {
             }
             _ => self.other(key, value),
         }
+    }
+
+    /// What the value of a keyword should be, if it is something else.
+    fn misfit(&self, key: &str, value: NodeId) -> Option<&'static str> {
+        let value = self.tree.value(value);
+        let (fits, wanted) = match key {
+            "minimum" | "maximum" | "multipleOf" | "minLength" | "maxLength" | "minItems"
+            | "maxItems" | "minProperties" | "maxProperties" => {
+                (matches!(value, Value::Number(_)), "a number")
+            }
+            "exclusiveMinimum" | "exclusiveMaximum" => (
+                matches!(value, Value::Number(_) | Value::Bool(_)),
+                "a number or a boolean",
+            ),
+            "pattern" => (matches!(value, Value::String(_)), "a string"),
+            "type" => (
+                matches!(value, Value::String(_) | Value::List(_)),
+                "a string or a list of strings",
+            ),
+            "enum" | "required" | "allOf" | "anyOf" | "oneOf" => {
+                (matches!(value, Value::List(_)), "a list")
+            }
+            "properties" | "patternProperties" => (matches!(value, Value::Map(_)), "an object"),
+            _ => (true, ""),
+        };
+        (!fits).then_some(wanted)
     }
 
     fn other(&mut self, key: &str, value: NodeId) {

@@ -1,5 +1,7 @@
 //! Plain data as CUE.
 
+use std::ops::Range;
+
 use base::Symbols;
 use data::{Format, NodeId, Tree, Value};
 
@@ -80,7 +82,7 @@ fn convert(
                 let mut above = remarks.above(span.start);
                 let value = convert(builder, tree, item, text, symbols, remarks);
                 let node = NodeRef::Expr(value);
-                let beside = remarks.beside(span.end);
+                let beside = remarks.beside(line_end(text, &span));
                 above.extend(remarks.below(span.end));
                 explain(builder, node, &above);
                 if let Some(line) = beside {
@@ -107,12 +109,7 @@ fn convert(
                     builder.line_comment(NodeRef::Decl(decl), &line, 2);
                 }
                 let written = tree.span(field.value).range();
-                let block = text.get(written.clone()).unwrap_or("");
-                let at = match block.starts_with(['|', '>']) {
-                    true => written.start,
-                    false => written.end,
-                };
-                if let Some(line) = remarks.beside(at) {
+                if let Some(line) = remarks.beside(line_end(text, &written)) {
                     builder.line_comment(NodeRef::Expr(value), &line, 1);
                 }
                 if !nested {
@@ -124,6 +121,15 @@ fn convert(
             builder.struct_lit(&decls)
         }
     }
+}
+
+/// The place on whose line a comment belongs to a value: its end, or the head of a block of text.
+fn line_end(text: &str, span: &Range<usize>) -> usize {
+    let written = text.get(span.clone()).unwrap_or("");
+    if written.starts_with(['|', '>']) || written.ends_with('\n') {
+        return span.start;
+    }
+    span.end
 }
 
 /// Comments above a node.
