@@ -185,7 +185,8 @@ fn told(what: &str, ours: f64, peer: f64, goal: f64) {
 }
 
 fn one_key(snapshot: &Snapshot, context: &Context, names: &[String]) {
-    let repeats = 500;
+    // Long enough that the system's account of processor time moves in every round.
+    let repeats = 10_000;
     let calls = repeats * names.len();
     let map: HashMap<String, Value> = (0..KEYS).map(|i| (name(i), value(i, 1))).collect();
     let lookup = time(calls, || {
@@ -216,8 +217,8 @@ fn one_key(snapshot: &Snapshot, context: &Context, names: &[String]) {
             }
         }
     });
-    let settle = time(repeats, || {
-        for _ in 0..repeats {
+    let settle = time(500, || {
+        for _ in 0..500 {
             black_box(Table::new(black_box(&view)));
         }
     });
