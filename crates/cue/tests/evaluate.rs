@@ -163,3 +163,30 @@ fn hostile_programs_end() {
             .is_ok()
     );
 }
+
+#[test]
+fn a_known_scalar_chooses_its_disjunct() {
+    check("x: \"a\" | \"b\"\nx: \"b\"", r#"{"x":"b"}"#);
+    check("x: *1 | int\nx: 7", r#"{"x":7}"#);
+    check("x: string | number | bool\nx: 1.5", r#"{"x":1.5}"#);
+    check("x: 1 | 1.0\nx: 1", r#"{"x":1}"#);
+    check(
+        "#S: {k: \"a\", v: int} | {k: \"b\", v: string}\nx: #S & {k: \"b\", v: \"s\"}",
+        r##"{"x":{"k":"b","v":"s"}}"##,
+    );
+    check(
+        "x: \"a\" | \"b\"\nx: 3",
+        "!x: 2 errors in empty disjunction:",
+    );
+}
+
+#[test]
+fn frames_that_yield_nothing_leave_no_trace() {
+    check(
+        r#"rows: [{k: "a", n: 1}, {k: "b", n: 2}, {k: "a", n: 3}, {k: "c", n: 4}]
+want: "a"
+found: [for i, r in rows if r.k == "\(want)" {at: i, n: r.n}]
+pairs: [for r in rows for s in rows if r.n > s.n if s.k != "b" {r.n * 10 + s.n}]"#,
+        r#"{"rows":[{"k":"a","n":1},{"k":"b","n":2},{"k":"a","n":3},{"k":"c","n":4}],"want":"a","found":[{"at":0,"n":1},{"at":2,"n":3}],"pairs":[21,31,41,43]}"#,
+    );
+}

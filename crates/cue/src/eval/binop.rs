@@ -29,7 +29,7 @@ pub fn holds(op: Op, order: Ordering) -> bool {
 
 impl Ctx {
     /// Equality of scalars without any error.
-    pub fn scalars_equal(&mut self, a: ValId, b: ValId) -> bool {
+    pub fn scalars_equal(&self, a: ValId, b: ValId) -> bool {
         match (self.value(a), self.value(b)) {
             (Value::Null, Value::Null) => true,
             (Value::Bool(x), Value::Bool(y)) => x == y,

@@ -123,7 +123,9 @@ impl Ctx {
             } => self.for_clause(expr, at, comp, out, (key, value, source)),
             Clause::If { condition, .. } => {
                 let value = self.operand(condition)?;
-                if self.to_bool(value, None) {
+                let holds = self.to_bool(value, None);
+                self.drop_computed(condition, value);
+                if holds {
                     let env = self.env;
                     self.next_clause(env, expr, at + 1, comp, out)?;
                 }
@@ -197,6 +199,8 @@ impl Ctx {
         if self.state(node)? {
             self.freeze(node, FIELD_SET);
         }
+        // A frame that yielded nothing is known to nobody, so the next turn can have it.
+        let mut spare = None;
         let mut i = 0;
         while let Some(arc) = self.nodes[node].arcs.get(i) {
             i += 1;
@@ -224,44 +228,73 @@ impl Ctx {
                 }
                 _ => continue,
             }
-            let mut frame = Node::new(self.env_node(env), Label::NONE, ArcType::Member);
-            frame.status = Status::Finalized;
-            frame.is_dynamic = true;
-            frame.anonymous = true;
-            let frame = self.nodes.push(frame);
-            let variable = |ctx: &mut Ctx, label: Label, arc_type: ArcType, base: Base| {
-                let mut node = Node::new(None, label, arc_type);
-                node.is_dynamic = true;
-                node.anonymous = true;
-                node.base = base;
-                let node = ctx.nodes.push(node);
-                ctx.push_arc(frame, label, node);
-                node
+            let frame = match spare.take() {
+                Some(frame) => frame,
+                None => self.for_frame(env, comp, key, value),
             };
-            if value != Label::NONE {
-                variable(self, value, ArcType::Pending, Base::Node(arc));
-            }
-            if key != Label::NONE {
-                let name = self.label_value(label);
-                let node = variable(self, key, ArcType::Member, Base::Val(name));
-                self.nodes[node].conjuncts.push(Conjunct {
-                    env: Some(env),
-                    x: X::Val(name),
-                    ci: CloseInfo::default(),
-                });
-                self.nodes[node].status = Status::Finalized;
-            }
-            let sub = self.envs.push(Env {
-                up: Some(env),
-                node: Some(frame),
-                comp,
-                ..Env::default()
-            });
-            if !self.next_clause(sub, expr, at + 1, comp, out)? {
+            self.bind_frame(&frame, env, label, arc);
+            let before = out.len();
+            if !self.next_clause(frame.env, expr, at + 1, comp, out)? {
                 break;
+            }
+            if out.len() == before {
+                spare = Some(frame);
             }
         }
         Ok(())
+    }
+
+    /// A frame with the variables of a `for` clause, not bound to anything.
+    fn for_frame(&mut self, env: EnvId, comp: u32, key: Label, value: Label) -> Frame {
+        let mut node = Node::new(self.env_node(env), Label::NONE, ArcType::Member);
+        node.status = Status::Finalized;
+        node.is_dynamic = true;
+        node.anonymous = true;
+        let node = self.nodes.push(node);
+        let mut variable = |label: Label, arc_type: ArcType| {
+            (label != Label::NONE).then(|| {
+                let mut variable = Node::new(None, label, arc_type);
+                variable.is_dynamic = true;
+                variable.anonymous = true;
+                let variable = self.nodes.push(variable);
+                self.push_arc(node, label, variable);
+                variable
+            })
+        };
+        let value = variable(value, ArcType::Pending);
+        let key = variable(key, ArcType::Member);
+        let env = self.envs.push(Env {
+            up: Some(env),
+            node: Some(node),
+            comp,
+            ..Env::default()
+        });
+        Frame { env, key, value }
+    }
+
+    /// Binds the variables of a frame to a field and its label.
+    fn bind_frame(&mut self, frame: &Frame, env: EnvId, label: Label, arc: NodeId) {
+        self.envs[frame.env].lets.clear();
+        if let Some(value) = frame.value {
+            self.free_work(value);
+            let mut fresh = Node::new(None, self.nodes[value].label, ArcType::Pending);
+            fresh.is_dynamic = true;
+            fresh.anonymous = true;
+            fresh.base = Base::Node(arc);
+            self.nodes[value] = fresh;
+        }
+        if let Some(key) = frame.key {
+            let name = self.label_value(label);
+            let node = &mut self.nodes[key];
+            node.status = Status::Finalized;
+            node.base = Base::Val(name);
+            node.conjuncts.clear();
+            node.conjuncts.push(Conjunct {
+                env: Some(env),
+                x: X::Val(name),
+                ci: CloseInfo::default(),
+            });
+        }
     }
 
     /// The struct or list to range over.
@@ -433,6 +466,13 @@ impl Ctx {
             });
         }
     }
+}
+
+/// One turn of a `for` clause.
+struct Frame {
+    env: EnvId,
+    key: Option<NodeId>,
+    value: Option<NodeId>,
 }
 
 enum Judged {

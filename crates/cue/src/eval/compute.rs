@@ -350,8 +350,48 @@ impl Ctx {
             return Ok(Some(Val::Lit(err)));
         }
         match (left, right) {
-            (Some(left), Some(right)) => self.binop(op, left, right).map(Some),
+            (Some(left), Some(right)) => {
+                let mut result = self.binop(op, left, right)?;
+                for (x, operand) in [(y, right), (x, left)] {
+                    result = self.forget_operand(x, operand, result);
+                }
+                Ok(Some(result))
+            }
             _ => Ok(None),
+        }
+    }
+
+    /// Takes back the text that an interpolation made only to be compared. Conditions of comprehensions make many.
+    fn forget_operand(&mut self, x: ExprId, operand: Val, result: Val) -> Val {
+        let (Val::Lit(text), Val::Lit(found)) = (operand, result) else {
+            return result;
+        };
+        let made = matches!(self.ir.exprs[x], Expr::Interpolation { .. })
+            && matches!(self.value(text), Value::String(_))
+            && matches!(self.value(found), Value::Bool(_));
+        if !made || !self.vals.is_last(found) {
+            return result;
+        }
+        let Some(slot) = self.vals.pop() else {
+            return result;
+        };
+        if self.vals.is_last(text) {
+            self.vals.pop();
+        }
+        Val::Lit(self.vals.push(slot))
+    }
+
+    /// Takes back the truth value that an operator computed and that was looked at.
+    pub(super) fn drop_computed(&mut self, expr: ExprId, value: Option<Val>) {
+        if let Some(Val::Lit(id)) = value
+            && matches!(
+                self.ir.exprs[expr],
+                Expr::Binary { .. } | Expr::Unary { op: Op::Not, .. }
+            )
+            && matches!(self.value(id), Value::Bool(_))
+            && self.vals.is_last(id)
+        {
+            self.vals.pop();
         }
     }
 

@@ -97,6 +97,8 @@ pub struct Ctx {
 
     /// Places for work that were given back.
     pub(super) spare: Spare,
+    /// Tasks that are done and that nobody knows any more.
+    pub(super) spare_tasks: Vec<TaskId>,
     // The closedness graph: parent and place of each id.
     pub containment: Vec<(u32, Option<Span>)>,
 
@@ -193,6 +195,7 @@ impl Ctx {
             builtins: super::builtin::predeclared(),
             late: None,
             spare: Spare::default(),
+            spare_tasks: Vec::new(),
             containment: vec![(0, None)],
             env: no_env,
             ci: CloseInfo::default(),

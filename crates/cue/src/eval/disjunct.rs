@@ -5,6 +5,8 @@
 //! a copy is evaluated, frames that name the original vertex or one below it are looked up through
 //! an overlay that maps originals to copies, so no frame has to be rewritten.
 
+use smallvec::SmallVec;
+
 use super::context::{Ctx, OverlayFrame, R};
 use super::ids::{NodeId, ValId};
 use super::node::{ArcType, Base, Conjunct, Status, X};
@@ -67,6 +69,11 @@ impl Ctx {
                 break;
             }
             at = self.nodes[n].parent;
+        }
+        if let [only] = &*all
+            && self.only_scalar(node, only)?
+        {
+            return Ok(None);
         }
         let count = all.len();
         let mut cross = vec![node];
@@ -132,6 +139,56 @@ impl Ctx {
         Ok(None)
     }
 
+    /// A known scalar against a disjunction of literals that leaves one of them: it is unified with that one, and no
+    /// copy is made.
+    fn only_scalar(&mut self, node: NodeId, d: &EnvDisjunction) -> R<bool> {
+        let n = &self.nodes[node];
+        let Some(w) = &n.work else { return Ok(false) };
+        let plain = n.arcs.is_empty()
+            && n.structs.is_empty()
+            && n.patterns.is_empty()
+            && w.scalar.is_some()
+            && w.errs.is_none()
+            && w.default_in_cycle.is_none()
+            && self.overlays.is_empty();
+        if !plain {
+            return Ok(false);
+        }
+        let mut left = None;
+        for &disjunct in &d.disjuncts {
+            let c = Conjunct {
+                env: d.env,
+                x: disjunct.x,
+                ci: d.ci,
+            };
+            let X::Val(id) = self.elem(c.x) else {
+                return Ok(false);
+            };
+            if self.cannot_fit(node, c) {
+                continue;
+            }
+            let is_type = matches!(self.value(id), Value::Type(_));
+            if left.is_some() || !is_type && !self.is_scalar(id) {
+                return Ok(false);
+            }
+            left = Some((c, disjunct.mode));
+        }
+        let Some((c, mode)) = left else {
+            return Ok(false);
+        };
+        let w = self.w(node);
+        if w.mode == Mode::Maybe {
+            w.mode = combine(
+                w.mode,
+                mode,
+                w.orig_mode != Mode::Default,
+                mode != Mode::Default,
+            );
+        }
+        self.schedule_conjunct(node, c, c.ci)?;
+        Ok(true)
+    }
+
     pub(super) fn cross_product(
         &mut self,
         node: NodeId,
@@ -143,24 +200,41 @@ impl Ctx {
         let saved = std::mem::replace(&mut self.w(node).eval_depth, depth);
         let mut tmp: Vec<NodeId> = Vec::new();
         let (mut left_drops, mut right_drops) = (true, true);
-        for &p in cross {
-            self.init_arcs(p)?;
-            for i in 0..d.disjuncts.len() {
-                let Some(&disjunct) = d.disjuncts.get(i) else {
+        let all = (0..cross.len()).flat_map(|at| (0..d.disjuncts.len()).map(move |i| (at, i)));
+        let mut turns: Vec<(usize, usize)> = all.collect();
+        // Those that cannot fit are passed over: what is wrong with them matters only if none is left.
+        let mut passed: Vec<(usize, usize)> = Vec::new();
+        let mut explain = false;
+        let mut told: SmallVec<[usize; 4]> = smallvec::smallvec![0; d.disjuncts.len()];
+        loop {
+            let mut ready = None;
+            for &(at, i) in &turns {
+                let (Some(&p), Some(&disjunct)) = (cross.get(at), d.disjuncts.get(i)) else {
                     break;
                 };
+                if !explain && ready != Some(p) {
+                    self.init_arcs(p)?;
+                    ready = Some(p);
+                }
                 let c = Conjunct {
                     env: d.env,
                     x: disjunct.x,
                     ci: d.ci,
                 };
+                if !explain && self.cannot_fit(p, c) {
+                    passed.push((at, i));
+                    continue;
+                }
                 match self.do_disjunct(p, c, disjunct.mode, run, node)? {
                     Err(err) => {
                         if self.code(err) == Code::User {
                             self.w(node).user_errs.push(err);
                         }
-                        if let Some(slot) = d.disjuncts.get_mut(i) {
+                        if let (Some(slot), Some(told)) = (d.disjuncts.get_mut(i), told.get_mut(i))
+                            && *told <= at
+                        {
                             slot.err = Some(err);
+                            *told = at;
                         }
                     }
                     Ok(r) => {
@@ -175,6 +249,11 @@ impl Ctx {
                     }
                 }
             }
+            if explain || !tmp.is_empty() || passed.is_empty() {
+                break;
+            }
+            explain = true;
+            turns = std::mem::take(&mut passed);
         }
         let mut out: Vec<NodeId> = Vec::new();
         let mut decided = false;

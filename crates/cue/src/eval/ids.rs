@@ -84,6 +84,22 @@ impl<I: Id, T> Arena<I, T> {
         I::new(NonZeroU32::new(n).expect("the table is not empty after a push"))
     }
 
+    /// Takes the last thing back. Only for who knows that nothing refers to it.
+    pub fn pop(&mut self) -> Option<T> {
+        let last = self.chunks.last_mut()?;
+        let item = last.pop()?;
+        self.len -= 1;
+        if last.is_empty() {
+            self.chunks.pop();
+        }
+        Some(item)
+    }
+
+    /// Whether a thing is the last one.
+    pub fn is_last(&self, id: I) -> bool {
+        id.get() as usize == self.len
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

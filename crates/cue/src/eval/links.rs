@@ -1,10 +1,10 @@
 //! Vertices: their work, their fields, and what their links lead to.
 
 use super::context::Ctx;
-use super::ids::NodeId;
+use super::ids::{NodeId, TaskId};
 use super::label::Label;
 use super::node::{ArcType, Base, Conjunct, Node, Status};
-use super::work::{Spare, Work};
+use super::work::{Spare, Task, Work};
 
 impl Ctx {
     pub fn work(&self, node: NodeId) -> Option<&Work> {
@@ -27,9 +27,26 @@ impl Ctx {
         fresh(&mut self.spare, node)
     }
 
-    /// Ends the work on a vertex. The place is used again.
+    /// A task, in the place of one that is forgotten if there is one.
+    pub(super) fn new_task(&mut self, task: Task) -> TaskId {
+        match self.spare_tasks.pop() {
+            Some(id) => {
+                self.tasks[id] = task;
+                id
+            }
+            None => self.tasks.push(task),
+        }
+    }
+
+    /// Ends the work on a vertex. The places of the work and of its tasks are used again.
     pub(super) fn free_work(&mut self, node: NodeId) {
         if let Some(mut work) = self.nodes[node].work.take() {
+            for &task in &work.sched.tasks {
+                let t = &self.tasks[task];
+                if t.node == node && t.is_forgotten() {
+                    self.spare_tasks.push(task);
+                }
+            }
             *work = Work::new(node);
             self.spare.0.push(work);
         }

@@ -152,7 +152,7 @@ impl Ctx {
                 t.state = TaskState::Ready;
             }
             t.node = copy;
-            copies.push(self.tasks.push(t));
+            copies.push(self.new_task(t));
         }
         work.sched.tasks = copies;
         self.nodes[copy].work = Some(work);

@@ -7,6 +7,55 @@ use super::node::{ArcType, Base, CloseInfo, Conjunct, Status, X};
 use super::value::{Code, Val, Value};
 
 impl Ctx {
+    /// Whether it is plain that a disjunct cannot fit, of a literal or of the literals in its fields. What
+    /// [`Ctx::quick_reject`] finds wrong cannot fit, and more.
+    pub(super) fn cannot_fit(&self, base: NodeId, c: Conjunct) -> bool {
+        let expr = match self.elem(c.x) {
+            X::Val(id) => return self.excludes(base, id),
+            X::Expr(expr) => expr,
+            _ => return false,
+        };
+        let Expr::Struct(lit) = &self.ir.exprs[expr] else {
+            return false;
+        };
+        lit.decls.iter().any(|&decl| {
+            if let DeclKind::Field { label, value, .. } = self.ir.decls[decl].kind
+                && let Expr::Value(id) = self.ir.exprs[value]
+                && self.is_scalar(id)
+                && let Some(arc) = self.find_arc(base, label)
+            {
+                self.nodes[arc].arc_type == ArcType::Member
+                    && self.work(arc).is_some_and(|w| w.initialized)
+                    && self.excludes(arc, id)
+            } else {
+                false
+            }
+        })
+    }
+
+    /// Whether the scalar that a vertex is known to be excludes a literal.
+    fn excludes(&self, node: NodeId, id: ValId) -> bool {
+        let Some(work) = self.work(node) else {
+            return false;
+        };
+        let Some(before) = work.scalar else {
+            return false;
+        };
+        let (kind, known) = (self.lit_kind(id), self.lit_kind(before));
+        if matches!(self.value(id), Value::Type(_)) {
+            return !kind.meets(known);
+        }
+        self.is_scalar(id) && (kind != known || !self.scalars_equal(id, before))
+    }
+
+    /// Whether a value is a concrete scalar.
+    pub(super) fn is_scalar(&self, id: ValId) -> bool {
+        matches!(
+            self.value(id),
+            Value::Null | Value::Bool(_) | Value::Num(_) | Value::String(_) | Value::Bytes(_)
+        )
+    }
+
     /// A cheap look whether the disjunct can fit at all: a scalar against what is known of the
     /// vertex, or the scalar fields of a literal against those of the vertex.
     pub(super) fn quick_reject(&mut self, base: NodeId, c: Conjunct) -> Option<ValId> {
@@ -49,10 +98,7 @@ impl Ctx {
         id: ValId,
         ci: CloseInfo,
     ) -> Option<ValId> {
-        if !matches!(
-            self.value(id),
-            Value::Null | Value::Bool(_) | Value::Num(_) | Value::String(_) | Value::Bytes(_)
-        ) {
+        if !self.is_scalar(id) {
             return None;
         }
         let work = self.work(node)?;

@@ -69,13 +69,14 @@ impl Ctx {
         x: Option<X>,
         ci: CloseInfo,
     ) -> R<()> {
-        let task = self.tasks.push(Task {
+        let task = self.new_task(Task {
             kind,
             state: TaskState::Ready,
             completes: 0,
             defunct: false,
             inserting: false,
             retry: false,
+            waited: false,
             blocked_on: None,
             block_cond: NEVER,
             err: None,
@@ -476,6 +477,7 @@ impl Ctx {
     pub fn wait_for(&mut self, task: TaskId, node: NodeId, needs: Cond) {
         let t = &mut self.tasks[task];
         t.state = TaskState::Waiting;
+        t.waited = true;
         t.block_cond = needs;
         t.blocked_on = Some(node);
         let sched = &mut self.w(node).sched;

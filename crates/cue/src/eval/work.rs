@@ -68,6 +68,8 @@ pub struct Task {
     pub defunct: bool,
     pub inserting: bool,
     pub retry: bool,
+    /// It has been on somebody's list of waiting tasks, and may still be.
+    pub waited: bool,
     pub blocked_on: Option<NodeId>,
     pub block_cond: Cond,
     pub err: Option<ValId>,
@@ -340,6 +342,13 @@ impl Work {
 /// Places for work that were given back: they are used again as they are.
 #[derive(Debug, Default)]
 pub struct Spare(pub Vec<Box<Work>>);
+
+impl Task {
+    /// Nobody but its vertex knows the task, and it is done.
+    pub fn is_forgotten(&self) -> bool {
+        self.state.done() && !self.waited && self.kind != TaskKind::Comprehension
+    }
+}
 
 /// What is known of a vertex that is not finished, for comparison.
 #[derive(Clone, Debug)]

@@ -1,0 +1,97 @@
+//! Every evaluation is bounded: at a bound it ends with an error that says which one, and takes no longer.
+
+use std::sync::Arc;
+
+use base::Sources;
+use cue::Runtime;
+use cue::eval::limits::Limits;
+
+/// Evaluates under limits on a thread that is deep enough; the findings, if it fails.
+fn evaluate(text: String, limits: Limits) -> Vec<String> {
+    let worker = std::thread::Builder::new()
+        .stack_size(256 << 20)
+        .spawn(move || {
+            let text: Arc<str> = text.into();
+            let mut sources = Sources::new();
+            let id = sources.add("in.cue", &*text);
+            let mut runtime = Runtime::new();
+            runtime.ctx.limits = limits;
+            let parsed = cue::syntax::parse_file(id, &text, runtime.symbols());
+            assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
+            runtime.know_sources(&sources);
+            let value = runtime
+                .build("_", &[&parsed.file])
+                .expect("the program compiles");
+            match runtime.evaluate(value) {
+                Ok(()) => Vec::new(),
+                Err(errors) => errors.iter().map(|e| e.text()).collect(),
+            }
+        })
+        .expect("a thread can be started");
+    worker.join().expect("the evaluator does not panic")
+}
+
+/// A list of ten, and a product of three comprehensions over it.
+fn thousand() -> String {
+    let ten = "#T: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n";
+    format!("{ten}x: [for a in #T for b in #T for c in #T {{a * b * c}}]\n")
+}
+
+#[test]
+fn steps_are_bounded() {
+    let limits = Limits {
+        steps: 1_000,
+        ..Limits::default()
+    };
+    let found = evaluate(thousand(), limits);
+    assert_eq!(found, ["the program takes too many steps to be evaluated"]);
+    assert!(evaluate(thousand(), Limits::default()).is_empty());
+}
+
+#[test]
+fn vertices_are_bounded() {
+    let limits = Limits {
+        nodes: 1_000,
+        ..Limits::default()
+    };
+    let found = evaluate(thousand(), limits);
+    assert_eq!(found, ["the program needs too much memory to be evaluated"]);
+}
+
+#[test]
+fn depth_is_bounded() {
+    let limits = Limits {
+        depth: 100,
+        ..Limits::default()
+    };
+    let chain = (0..500).map(|i| format!("a{i}: a{} + 1\n", i + 1));
+    let text: String = chain.chain(["a500: 0\n".to_owned()]).collect();
+    let found = evaluate(text.clone(), limits);
+    assert_eq!(
+        found,
+        ["the program nests or refers too deeply to be evaluated"]
+    );
+    assert!(evaluate(text, Limits::default()).is_empty());
+}
+
+/// Shapes that must not take more than their size suggests; the bound on steps is far below what the naive way takes.
+#[test]
+fn known_blow_ups_stay_small() {
+    let limits = Limits {
+        steps: 200_000,
+        ..Limits::default()
+    };
+    let collapsing = vec!["(*1 | 2 | 3 | int)"; 24].join(" & ");
+    assert!(evaluate(format!("x: {collapsing}\n"), limits).is_empty());
+    let mut chain = "l0: {for i in [1, 2, 3] {\"k\\(i)\": i}}\n".to_owned();
+    for i in 1..100 {
+        chain += &format!("l{i}: {{for k, v in l{} {{(k): v + 1}}}}\n", i - 1);
+    }
+    assert!(evaluate(chain, limits).is_empty());
+    let mut ring = String::new();
+    for i in 0..32 {
+        ring += &format!("#D{i}: {{v: int, next: #D{}}}\n", (i + 1) % 32);
+    }
+    let found = evaluate(ring + "x: #D0\n", limits);
+    assert!(!found.iter().any(|e| e.contains("too many")), "{found:?}");
+}
