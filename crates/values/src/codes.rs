@@ -6,6 +6,8 @@ use base::Code;
 pub const LOCKED_VALUE: Code = Code("locked-value");
 /// `!default` in a module: module values are concrete.
 pub const MODULE_DEFAULT: Code = Code("module-default");
+/// A bound or a choice where a module should set a value.
+pub const UNSET_MODULE_VALUE: Code = Code("unset-module-value");
 /// `!default` where it changes nothing: in an end user's file, or inside a list.
 pub const USELESS_DEFAULT: Code = Code("useless-default");
 /// A file, or what lies at its values path, that is no map.

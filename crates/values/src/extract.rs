@@ -128,6 +128,7 @@ impl Walk<'_, '_> {
                 Some(node) => node,
                 None => {
                     is_constraint = true;
+                    self.not_concrete(value, span, &derived);
                     self.bound(value, span)
                 }
             },
@@ -137,6 +138,7 @@ impl Walk<'_, '_> {
                 one.finish()?
             }
             Said::Constraint => {
+                self.not_concrete(value, span, &derived);
                 if self.runtime.is_open(word.value) {
                     if !derived.is_empty() {
                         self.unknown.push(Unknown {
@@ -239,17 +241,43 @@ impl Walk<'_, '_> {
 
     /// A constraint, shown as CUE.
     fn bound(&mut self, value: Value, span: Span) -> NodeId {
-        let text = self.asked.sources.text(span);
-        let text = match text.is_empty() || text.contains('\n') {
-            true => self.runtime.show(value),
-            false => text.to_owned(),
-        };
+        let text = self.shown(value, span);
         let node = self.builder.string(span, &text);
         if self.in_list == 0 {
             self.builder.mark_constraint(node);
             self.constraints.push((node, value));
         }
         node
+    }
+
+    /// As it is written, where that is one line; else as CUE prints it.
+    fn shown(&self, value: Value, span: Span) -> String {
+        let text = self.asked.sources.text(span);
+        match text.is_empty() || text.contains('\n') {
+            true => self.runtime.show(value),
+            false => text.to_owned(),
+        }
+    }
+
+    /// A module's own values are concrete. What it takes from a definition, or computes from other values, may be
+    /// left to the tiers above.
+    fn not_concrete(&mut self, value: Value, span: Span, derived: &[Vec<Symbol>]) {
+        let own = self.written.is_some_and(|values| contains(values, span));
+        let is_value = self.in_list == 0 && !self.path.is_empty() && derived.is_empty();
+        if self.asked.tier != Tier::Module || !own || !is_value {
+            return;
+        }
+        let path = crate::merge::dotted(&self.path, self.runtime.symbols());
+        let shown = self.shown(value, span);
+        self.findings.push(
+            Diagnostic::error(
+                codes::UNSET_MODULE_VALUE,
+                format!("`{path}` has no value in the module: {shown}"),
+            )
+            .primary(span, "module values are concrete")
+            .help("set a value here, and say what is allowed in `#config`; or remove the line")
+            .role(Tier::Module.role()),
+        );
     }
 
     fn wrong(&mut self, span: Span, why: &Failed) {
