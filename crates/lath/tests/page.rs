@@ -324,10 +324,9 @@ fn a_tenant_lives_with_the_page() {
         })
         .collect();
     assert!(ours.is_empty(), "{ours:?}");
-    browser.go("about:blank");
-    browser.go(&base);
-    browser.js("sessionStorage.setItem('lath-token', 'wrong')");
-    browser.go("about:blank");
-    browser.go(&base);
+    browser.press("Sign out");
+    browser.sees("Paste a token");
+    browser.write("#token", "wrong");
+    browser.click("#sign-in button");
     browser.sees("That token is not known, or no longer valid.");
 }
