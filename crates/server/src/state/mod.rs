@@ -41,6 +41,8 @@ pub struct State {
     tenants: RwLock<Tenants>,
     /// Writes about the host itself, one at a time.
     host_turn: tokio::sync::Mutex<()>,
+    /// Reads of the host, one at a time: a slow one must not undo what was read after it.
+    host_read: tokio::sync::Mutex<()>,
     /// Since when the database is lost, in seconds; 0 while it is there.
     lost: AtomicI64,
     requests: AtomicU64,
@@ -92,6 +94,7 @@ impl State {
             host: RwLock::new(Arc::new(host)),
             tenants: RwLock::default(),
             host_turn: tokio::sync::Mutex::new(()),
+            host_read: tokio::sync::Mutex::new(()),
             lost: AtomicI64::new(0),
             requests: AtomicU64::new(0),
             node,
@@ -164,6 +167,7 @@ impl State {
     }
 
     pub async fn reload_host(&self) -> Result<(), Failure> {
+        let _reading = self.host_read.lock().await;
         let known = self.host();
         let host = self.note(Host::load(&self.store, &known).await)?;
         *self.host.write().expect("nothing panics under the lock") = Arc::new(host);
