@@ -22,6 +22,10 @@ conform *ARGS:
     tests/conformance {{ARGS}}
     cargo test --locked -p data --test yaml_suite -- --nocapture
 
+# mutated texts for some seconds; TARGET: parse, format, literal, evaluate, unit
+fuzz TARGET SECONDS="600":
+    cargo run --locked --profile fuzz -p mutate -- {{TARGET}} {{SECONDS}} crates
+
 # speed, as ratios in one run
 bench:
     cargo build --release --locked

@@ -179,6 +179,15 @@ impl Tree {
         !matches!(self.node(id).kind, Kind::List { .. } | Kind::Map { .. })
     }
 
+    /// Whether the node is a map. Unlike [`Tree::value`] it does not look at any text.
+    pub fn is_map(&self, id: NodeId) -> bool {
+        matches!(self.node(id).kind, Kind::Map { .. })
+    }
+
+    pub fn is_null(&self, id: NodeId) -> bool {
+        matches!(self.node(id).kind, Kind::Null)
+    }
+
     /// Whether any node carries the mark `!default`.
     pub fn has_defaults(&self) -> bool {
         !self.defaults.is_empty()

@@ -6,6 +6,7 @@
 mod app;
 mod columns;
 mod cue;
+mod deferred;
 mod demo;
 mod host;
 mod report;
@@ -16,6 +17,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+
+use crate::deferred::Deferred;
 
 /// Lays thin layers of configuration over one another and explains every value of the result.
 #[derive(Parser)]
@@ -28,22 +31,22 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Merge, check and explain module, platform and user values
-    Values(values::Values),
+    Values(Deferred<values::Values>),
     /// Evaluate, check and format CUE
     #[command(subcommand)]
-    Cue(cue::Command),
+    Cue(Deferred<cue::Command>),
     /// Shared Quadlet and systemd definitions, layered per host
     #[command(subcommand)]
-    Host(host::Command),
+    Host(Deferred<host::Command>),
     /// Resolve, explain and check the overlays of installed apps
-    App(app::App),
+    App(Deferred<app::App>),
     /// Run the service: overlays of many tenants, with a page
-    Serve(serve::Serve),
+    Serve(Deferred<serve::Serve>),
     /// The audit chains of the service
     #[command(subcommand)]
-    Audit(serve::Audit),
+    Audit(Deferred<serve::Audit>),
     /// Show the main jobs on the examples that are built in
-    Demo(demo::Demo),
+    Demo(Deferred<demo::Demo>),
     /// Print a completion script for a shell
     ///
     /// Example: lath completions bash > /etc/bash_completion.d/lath
@@ -52,13 +55,13 @@ enum Command {
 
 fn main() -> ExitCode {
     match Cli::parse().command {
-        Command::Values(values) => values::run(&values),
-        Command::Cue(command) => cue::run(command),
-        Command::Host(command) => host::run(&command),
-        Command::App(app) => app::run(&app),
-        Command::Serve(serve) => serve::run(&serve),
-        Command::Audit(command) => serve::audit(&command),
-        Command::Demo(demo) => demo::run(&demo),
+        Command::Values(Deferred(values)) => values::run(&values),
+        Command::Cue(Deferred(command)) => cue::run(command),
+        Command::Host(Deferred(command)) => host::run(&command),
+        Command::App(Deferred(app)) => app::run(&app),
+        Command::Serve(Deferred(serve)) => serve::run(&serve),
+        Command::Audit(Deferred(command)) => serve::audit(&command),
+        Command::Demo(Deferred(demo)) => demo::run(&demo),
         Command::Completions { shell } => completions(shell),
     }
 }

@@ -32,6 +32,7 @@ fn resolve_from(
     };
     let mut resolver = Resolver {
         stack,
+        is_constrained: stack.is_constrained(),
         out: Resolution {
             entries: vec![root],
             links,
@@ -72,6 +73,8 @@ enum Now {
 
 struct Resolver<'s, 'a> {
     stack: &'s Stack<'a>,
+    /// Whether constraints have to be looked for at all.
+    is_constrained: bool,
     out: Resolution,
     /// For every symbol, in which group it was last seen (`epoch`) and as which child.
     slots: Vec<(u32, u32)>,
@@ -98,7 +101,7 @@ impl<'a> Resolver<'_, 'a> {
                 continue;
             }
             let value = self.value(link);
-            let is_map = matches!(value.get(), data::Value::Map(_));
+            let is_map = value.is_map();
             if let Some((outcome, by)) = self.unadmitted(first..end, link, is_map) {
                 self.set_outcome(first + position, outcome);
                 match outcome {
@@ -110,7 +113,7 @@ impl<'a> Resolver<'_, 'a> {
                 }
                 continue;
             }
-            let removes = layer.null_deletes && matches!(value.get(), data::Value::Null);
+            let removes = layer.null_deletes && layer.tree.is_null(link.node);
             now = match now {
                 Now::Map(start) if is_map => Now::Map(start),
                 _ => match self.lock(now, first, position) {
@@ -156,6 +159,9 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a contribution binds others to, beside what it sets.
     fn binding(&self, link: Link) -> Binding {
+        if !self.is_constrained {
+            return Binding::Never;
+        }
         let layer = self.stack.layer(link.layer);
         if layer.authority == Authority::Constraint {
             return Binding::Always;
@@ -178,6 +184,9 @@ impl<'a> Resolver<'_, 'a> {
         link: Link,
         is_map: bool,
     ) -> Option<(Outcome, Link)> {
+        if !self.is_constrained {
+            return None;
+        }
         let level = self.stack.layer(link.layer).level;
         for at in chain.clone() {
             let by = self.link(at);
@@ -191,7 +200,7 @@ impl<'a> Resolver<'_, 'a> {
                 continue;
             }
             let constraint = self.value(by);
-            if is_map && matches!(constraint.get(), data::Value::Map(_)) {
+            if is_map && constraint.is_map() {
                 continue;
             }
             let admits = match layer.authority {
@@ -298,7 +307,7 @@ impl<'a> Resolver<'_, 'a> {
                 Outcome::Constrains => true,
                 _ => false,
             };
-            if part && matches!(self.value(*link).get(), data::Value::Map(_)) {
+            if part && self.value(*link).is_map() {
                 active.push(*link);
             }
         }

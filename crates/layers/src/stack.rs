@@ -48,6 +48,14 @@ impl<'a> Stack<'a> {
         }
     }
 
+    /// Whether anything in the layers bounds what may be said.
+    pub fn is_constrained(&self) -> bool {
+        let bounds = |layer: &Layer<'_>| {
+            layer.authority == Authority::Constraint || layer.tree.has_constraints()
+        };
+        self.layers.iter().any(bounds)
+    }
+
     /// The layer of an id that came from this stack.
     pub fn layer(&self, id: LayerId) -> &Layer<'a> {
         self.layers
@@ -66,6 +74,10 @@ pub struct Value<'a> {
 impl<'a> Value<'a> {
     pub fn get(self) -> data::Value<'a> {
         self.tree.value(self.node)
+    }
+
+    pub fn is_map(self) -> bool {
+        self.tree.is_map(self.node)
     }
 
     /// Whether two values are the same, wherever they were written.

@@ -4,10 +4,11 @@ use base::{Span, Symbol};
 
 use crate::eval::ids::{DeclId, ExprId};
 use crate::eval::ir::{DeclKind, Expr, StructLit};
-use crate::eval::label::{Label, needs_quotes};
+use crate::eval::label::Label;
 use crate::eval::node::ArcType;
 use crate::syntax::ast::{self, Constraint, Decl};
 use crate::syntax::literal;
+use crate::syntax::literal::label_needs_quotes;
 
 use super::Compiler;
 use super::resolve::short;
@@ -365,7 +366,7 @@ impl<'c> Compiler<'c> {
                 ast::Expr::Literal { text, .. } => {
                     let raw = file.str(text);
                     match literal::unquote_string(raw) {
-                        Ok(name) if !needs_quotes(&name) => name,
+                        Ok(name) if !label_needs_quotes(&name) => name,
                         _ => raw.to_owned(),
                     }
                 }

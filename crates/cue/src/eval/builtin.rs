@@ -148,7 +148,7 @@ impl Ctx {
         let b = self.builtin(id);
         match b.package {
             Some(package) => {
-                let package = if super::label::needs_quotes(package) {
+                let package = if crate::syntax::literal::label_needs_quotes(package) {
                     super::quote::string(package)
                 } else {
                     package.to_owned()

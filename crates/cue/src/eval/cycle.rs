@@ -13,6 +13,9 @@ use super::sched::FIELD_SET;
 use super::value::{Code, Value};
 use super::work::{CyclicConjunct, Run, TaskKind, TaskState};
 
+/// How many links of a chain of references make one step.
+const LINKS_OF_A_STEP: u64 = 4;
+
 impl Ctx {
     /// Notes that `expr` in `node` leads to `arc`; true if its conjuncts must not be inserted now.
     pub fn detect_cycle(
@@ -35,7 +38,13 @@ impl Ctx {
         }
         let mut chain_step = false;
         let mut at = ci.refs;
+        let mut looked_at = 0u64;
         while let Some(id) = at {
+            // Long chains are work too: they count towards the bound on steps.
+            looked_at += 1;
+            if looked_at.is_multiple_of(LINKS_OF_A_STEP) {
+                self.limits.steps_used += 1;
+            }
             let step = self.refs[id];
             at = step.next;
             if self.same_vertex(step.arc, arc) {

@@ -89,6 +89,7 @@ impl Ctx {
         self.update_arc_type(arc, arc_type)?;
         let mut same = None;
         if check {
+            self.search(self.nodes[arc].conjuncts.len())?;
             same = self.known_conjunct(arc, c);
         }
         match same {
@@ -205,6 +206,7 @@ impl Ctx {
             if !self.equal(pair.pattern, pattern, 0)? {
                 continue;
             }
+            self.search(self.nodes[pair.constraint].conjuncts.len())?;
             let known = self.nodes[pair.constraint]
                 .conjuncts
                 .iter()

@@ -130,7 +130,7 @@ impl Label {
             LabelKind::Int => self.index().to_string(),
             LabelKind::String => {
                 let name = self.name(symbols);
-                if needs_quotes(name) {
+                if crate::syntax::literal::label_needs_quotes(name) {
                     super::quote::string(name)
                 } else {
                     name.to_owned()
@@ -138,19 +138,6 @@ impl Label {
             }
             _ => self.name(symbols).to_owned(),
         }
-    }
-}
-
-/// Whether a string label must be quoted to be read back as the same field.
-pub fn needs_quotes(name: &str) -> bool {
-    if name.starts_with('_') || name.starts_with('#') {
-        return true;
-    }
-    let mut chars = name.chars();
-    let letter = |c: char| c.is_alphabetic() || c == '_' || c == '$';
-    match chars.next() {
-        Some(c) if letter(c) => !chars.all(|c| letter(c) || c.is_numeric()),
-        _ => true,
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Limits {
-            steps: 400_000_000,
+            steps: 100_000_000,
             depth: 10_000,
             nodes: 30_000_000,
             steps_used: 0,

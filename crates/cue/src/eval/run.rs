@@ -182,6 +182,17 @@ impl Ctx {
         self.alt_path.truncate(saved.alt_path);
     }
 
+    /// Counts a search through a list that grows with the program: so many elements make a step.
+    pub fn search(&mut self, elements: usize) -> R<()> {
+        const ELEMENTS_OF_A_STEP: usize = 4;
+        self.limits.steps_used += 1 + (elements / ELEMENTS_OF_A_STEP) as u64;
+        if self.limits.steps_used > self.limits.steps {
+            self.limits.exceeded = Some("steps");
+            return Err(Stop::Limit);
+        }
+        Ok(())
+    }
+
     /// Counts a step and a level of nesting; every `enter` that succeeds is followed by a `leave`.
     pub fn enter(&mut self) -> R<()> {
         let limits = &mut self.limits;

@@ -4,11 +4,12 @@ use crate::eval::Ctx;
 use crate::eval::ids::{NodeId, ValId};
 use crate::eval::ir::{Expr, Op};
 use crate::eval::kind::Kind;
-use crate::eval::label::{Label, LabelKind, needs_quotes};
+use crate::eval::label::{Label, LabelKind};
 use crate::eval::node::{ArcType, Base, Conjunct, X};
 use crate::eval::quote;
 use crate::eval::value::{Val, Value};
 use crate::number::Num;
+use crate::syntax::literal::label_needs_quotes;
 
 use super::order::ordered_arcs;
 use super::syntax::{Item, Layout, Syn, print_expr, print_file};
@@ -389,7 +390,7 @@ impl<'c> Exporter<'c> {
         match label.kind() {
             LabelKind::String => {
                 let name = label.name(&self.ctx.symbols);
-                if needs_quotes(name) {
+                if label_needs_quotes(name) {
                     quote::string(name)
                 } else {
                     name.to_owned()

@@ -141,9 +141,16 @@ impl Exporter<'_> {
                 _ => {}
             }
         }
-        // The order that these conjuncts alone give.
-        let alone = self.ctx.inline_node(Base::None, conjuncts);
-        if merged.fields.len() > 1 && self.ctx.finalize(alone).is_ok() {
+        // The order that these conjuncts alone give. What has errors stays as it was written: alone it may be a
+        // cycle that is not found before the bound.
+        let is_whole = src.is_none_or(|n| {
+            self.ctx.node_bottom(n).is_none() && self.ctx.nodes[n].child_errors.is_none()
+        });
+        if merged.fields.len() > 1
+            && is_whole
+            && let alone = self.ctx.inline_node(Base::None, conjuncts)
+            && self.ctx.finalize(alone).is_ok()
+        {
             let alone = self.ctx.deref_value(alone);
             let order: Vec<Label> = super::order::ordered_arcs(self.ctx, alone)
                 .into_iter()

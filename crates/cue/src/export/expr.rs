@@ -247,7 +247,7 @@ impl Exporter<'_> {
                     _ => false,
                 };
                 leaves.retain(|&leaf| !top(self, leaf));
-                let parts = leaves.into_iter().map(|leaf| self.expr(env, leaf));
+                let parts = leaves.into_iter().map(|leaf| self.operand(env, leaf));
                 join(op.text(), precedence(op), parts.collect())
             }
             Expr::Binary { op, x, y } => {
@@ -263,12 +263,15 @@ impl Exporter<'_> {
             }
             Expr::Call { fun, args } => {
                 let fun = self.sub(env, fun);
-                Syn::Call(fun, args.into_iter().map(|a| self.expr(env, a)).collect())
+                Syn::Call(
+                    fun,
+                    args.into_iter().map(|a| self.operand(env, a)).collect(),
+                )
             }
             Expr::Disjunction { values, .. } => {
                 let mut parts = Vec::new();
                 for d in values {
-                    let syn = self.expr(env, d.expr);
+                    let syn = self.operand(env, d.expr);
                     parts.push(if d.default {
                         Syn::Unary("*", Box::new(syn))
                     } else {
@@ -297,6 +300,14 @@ impl Exporter<'_> {
                 Syn::Comprehension(clauses, value, fallback)
             }
             Expr::Open(x) => Syn::Open(self.sub(env, x)),
+        }
+    }
+
+    /// An expression with more text behind it: an error is written without the comment that says which.
+    fn operand(&mut self, env: Option<EnvId>, expr: ExprId) -> Syn {
+        match self.ctx.ir.exprs[expr] {
+            Expr::Value(id) if self.ctx.bottom(id).is_some() => Syn::Atom("_|_".to_owned()),
+            _ => self.expr(env, expr),
         }
     }
 
@@ -395,7 +406,7 @@ impl Exporter<'_> {
                     Syn::Interpolation(_) => text,
                     Syn::Atom(_) if text.starts_with('"') => {
                         match crate::syntax::literal::unquote_string(&text) {
-                            Ok(name) if !crate::eval::label::needs_quotes(&name) => name,
+                            Ok(name) if !crate::syntax::literal::label_needs_quotes(&name) => name,
                             _ => text,
                         }
                     }

@@ -295,7 +295,13 @@ impl Printer {
             }
             Syn::Unary(op, x) => {
                 self.out.push_str(op);
+                let behind = self.out.len();
                 self.syn(x, 8);
+                // `<-`, `<=`, `!~` and the like are tokens of their own.
+                let next = self.out.get(behind..).and_then(|text| text.chars().next());
+                if matches!(*op, "<" | ">" | "!") && matches!(next, Some('-' | '=' | '~')) {
+                    self.out.insert(behind, ' ');
+                }
             }
             Syn::Call(fun, args) => {
                 self.syn(fun, 9);

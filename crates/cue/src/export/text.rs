@@ -5,9 +5,9 @@ use data::write::Writer;
 
 use super::cue::text;
 use super::syntax::{Item, Layout, Syn, print_expr, print_file};
-use crate::eval::label::needs_quotes;
 use crate::eval::quote;
 use crate::packages::decode_base64;
+use crate::syntax::literal::label_needs_quotes;
 
 /// A CUE text in the making.
 #[derive(Debug, Default)]
@@ -98,7 +98,7 @@ impl Writer for CueText {
 
     fn key(&mut self, name: &str) {
         if let Some(Open::Map(_, key)) = self.open.last_mut() {
-            *key = match needs_quotes(name) {
+            *key = match label_needs_quotes(name) {
                 true => quote::string(name),
                 false => name.to_owned(),
             };

@@ -100,7 +100,7 @@ impl fmt::Display for Value {
                     if i > 0 {
                         f.write_str(",")?;
                     }
-                    if is_identifier(name) {
+                    if !crate::syntax::literal::label_needs_quotes(name) {
                         f.write_str(name)?;
                     } else {
                         quote(f, name, '"')?;
@@ -112,12 +112,6 @@ impl fmt::Display for Value {
             Value::Opaque(opaque) => opaque.kinds.fmt(f),
         }
     }
-}
-
-fn is_identifier(name: &str) -> bool {
-    let mut chars = name.chars();
-    chars.next().is_some_and(|c| c == '$' || c.is_alphabetic())
-        && chars.all(|c| c == '$' || c == '_' || c.is_alphanumeric())
 }
 
 fn quote(f: &mut fmt::Formatter<'_>, text: &str, mark: char) -> fmt::Result {

@@ -350,7 +350,8 @@ fn elided(at: usize) -> Scanned {
     }
 }
 
-fn is_letter_or_digit(c: char) -> bool {
+/// What names are made of, beside `_`, `$` and the digits of ASCII.
+pub(super) fn is_letter_or_digit(c: char) -> bool {
     c.is_alphabetic() || (c.is_numeric() && c.to_digit(36).is_none() && is_decimal(c))
 }
 

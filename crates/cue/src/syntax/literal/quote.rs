@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::syntax::scanner::is_letter_or_digit;
+
 /// Whether a text is an identifier, `_` included. Keywords are; they can be labels.
 pub fn is_identifier(text: &str) -> bool {
     let after = text.strip_prefix('_');
@@ -16,7 +18,7 @@ pub fn is_identifier(text: &str) -> bool {
         return false;
     }
     rest.chars()
-        .all(|c| c.is_alphanumeric() || matches!(c, '_' | '$'))
+        .all(|c| matches!(c, '_' | '$' | '0'..='9') || is_letter_or_digit(c))
 }
 
 /// Whether a regular field of this name must be written in quotes.

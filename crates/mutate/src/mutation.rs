@@ -2,10 +2,72 @@
 
 /// Pieces that make most things that can go wrong likely.
 const PIECES: &[&str] = &[
-    "{", "}", "[", "]", "(", ")", "\"", "'", "\"\"\"\n", "\n\"\"\"", "#\"", "\"#", "\\(", "\\", "//", "// c\n", "\n", "\n\n",
-    "\r\n", "\t", " ", ",", ":", ": ", "...", ".", "?", "!", "=", "~", "@a(b)", "@a(", "&", "|", "*", "_|_", "_", "#D", "_#d",
-    "if ", "for x in ", "let X = ", "else ", "try ", "import \"a\"\n", "package p\n", "0x", "1e", "1_0", "9Gi", "null", "é",
-    "\u{feff}", "\0", "\u{2028}", "a: ", "x: {", "[string]: ", "(a): ", "X=", "-", "<", ">=", "=~", "==", "/",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "\"",
+    "'",
+    "\"\"\"\n",
+    "\n\"\"\"",
+    "#\"",
+    "\"#",
+    "\\(",
+    "\\",
+    "//",
+    "// c\n",
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\t",
+    " ",
+    ",",
+    ":",
+    ": ",
+    "...",
+    ".",
+    "?",
+    "!",
+    "=",
+    "~",
+    "@a(b)",
+    "@a(",
+    "&",
+    "|",
+    "*",
+    "_|_",
+    "_",
+    "#D",
+    "_#d",
+    "if ",
+    "for x in ",
+    "let X = ",
+    "else ",
+    "try ",
+    "import \"a\"\n",
+    "package p\n",
+    "0x",
+    "1e",
+    "1_0",
+    "9Gi",
+    "null",
+    "é",
+    "\u{feff}",
+    "\0",
+    "\u{2028}",
+    "a: ",
+    "x: {",
+    "[string]: ",
+    "(a): ",
+    "X=",
+    "-",
+    "<",
+    ">=",
+    "=~",
+    "==",
+    "/",
 ];
 /// Texts do not grow beyond this.
 const LONGEST: usize = 1 << 14;
@@ -57,15 +119,25 @@ impl Mutator {
         (start, end.max(start))
     }
 
-    pub fn next(&mut self) -> String {
+    pub fn mutated(&mut self) -> String {
         let mut text = self.pick();
         if self.below(3) == 0 {
             // A short text is searched more thoroughly.
             let (start, end) = self.range(&text, 200);
             text = text.get(start..end).unwrap_or("").to_owned();
         }
+        if self.below(2) == 0 {
+            // What is mostly still of the language.
+            for _ in 0..=self.below(3) {
+                match self.below(3) {
+                    0 => self.insert_lines(&mut text),
+                    _ => self.replace_word(&mut text),
+                }
+            }
+            return shortened(text);
+        }
         for _ in 0..=self.below(6) {
-            match self.below(7) {
+            match self.below(10) {
                 0 | 1 => {
                     let at = self.place(&text);
                     let piece = PIECES.get(self.below(PIECES.len())).copied();
@@ -92,6 +164,8 @@ impl Mutator {
                     let at = self.place(&text);
                     text.insert(at, c);
                 }
+                6 | 7 => self.insert_lines(&mut text),
+                8 => self.replace_word(&mut text),
                 _ => {
                     let piece = PIECES.get(self.below(PIECES.len())).copied().unwrap_or("");
                     let times = 1 + self.below(60);
@@ -100,10 +174,42 @@ impl Mutator {
                 }
             }
         }
-        while text.len() > LONGEST {
-            text.pop();
-        }
-        text
+        shortened(text)
+    }
+
+    /// Whole lines of another text, before some line of this one.
+    fn insert_lines(&mut self, text: &mut String) {
+        let other = self.pick();
+        let lines: Vec<&str> = other.split_inclusive('\n').collect();
+        let start = self.below(lines.len());
+        let end = (start + 1 + self.below(8)).min(lines.len());
+        let block = lines.get(start..end).unwrap_or_default().concat();
+        let at = self.place(text);
+        let line = text.get(..at).and_then(|t| t.rfind('\n'));
+        text.insert_str(line.map_or(0, |n| n + 1), &block);
+    }
+
+    /// A name, a number or an operator's neighbour for another one of this text or of another.
+    fn replace_word(&mut self, text: &mut String) {
+        let other = if self.below(2) == 0 {
+            text.clone()
+        } else {
+            self.pick()
+        };
+        let new = self.word(&other);
+        let word = other.get(new).unwrap_or("").to_owned();
+        let old = self.word(text);
+        text.replace_range(old, &word);
+    }
+
+    /// The letters and digits around some place.
+    fn word(&mut self, text: &str) -> std::ops::Range<usize> {
+        let at = self.place(text);
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#' | '.');
+        let (before, after) = text.split_at(at);
+        let start = before.trim_end_matches(is_part).len();
+        let end = at + after.len() - after.trim_start_matches(is_part).len();
+        start..end
     }
 
     /// Adds a text to the corpus now and then, so that changes add up.
@@ -120,4 +226,11 @@ impl Mutator {
             }
         }
     }
+}
+
+fn shortened(mut text: String) -> String {
+    while text.len() > LONGEST {
+        text.pop();
+    }
+    text
 }

@@ -1,27 +1,31 @@
 //! Fuzzing without an engine: texts of a corpus are mutated and given to a target for a given time.
 //!
 //! ```text
-//! mutate TARGET SECONDS FOLDER…      TARGET: parse, format, literal
+//! mutate TARGET SECONDS FOLDER…      TARGET: parse, format, literal, evaluate, unit
 //! ```
 //!
 //! The corpus is every CUE file below the folders, and every CUE section of the txtar cases there. A panic, a text that takes
-//! longer than two seconds, or more than a gigabyte of memory ends the run with status 1 and the text in `finding.cue`.
+//! longer than two seconds (it is ended after twenty), or more than a gigabyte of memory ends the run with status 1 and the text in `finding.cue`.
 //! The mutations follow a fixed seed, so that a run can be repeated.
 
-mod mutation;
-mod target;
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use mutation::Mutator;
+use mutate::corpus::collect;
+use mutate::mutation::Mutator;
+use mutate::target::{self, Target};
 
 /// What one text may take.
 const SLOW: Duration = Duration::from_secs(2);
 const MEMORY: u64 = 1 << 30;
+/// How long is waited for one text at all.
+const HUNG: Duration = Duration::from_secs(20);
 /// Deep texts need a deep stack, as the binary gives it.
 const STACK: usize = 512 << 20;
 
@@ -45,35 +49,64 @@ fn main() -> ExitCode {
     }
     corpus.sort();
     println!("{name}: {} texts in the corpus", corpus.len());
+    let current = Arc::new(Mutex::new((Instant::now(), String::new())));
+    let watched = Arc::clone(&current);
+    std::thread::spawn(move || watch(&watched));
     let worker = std::thread::Builder::new()
         .stack_size(STACK)
-        .spawn(move || run(target, Duration::from_secs(seconds), corpus));
+        .spawn(move || run(target, Duration::from_secs(seconds), corpus, &current));
     match worker.map(std::thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         _ => ExitCode::FAILURE,
     }
 }
 
-fn run(target: fn(&str), time: Duration, corpus: Vec<String>) -> ExitCode {
+/// The text that is being tried, and since when.
+type Current = Mutex<(Instant, String)>;
+
+/// Ends the process when one text takes for ever.
+fn watch(current: &Current) {
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+        let Ok(now) = current.lock() else { return };
+        if now.0.elapsed() > HUNG {
+            let _ = fs::write("finding.cue", &now.1);
+            println!("it hangs\n--- on\n{}", now.1);
+            std::process::exit(1);
+        }
+    }
+}
+
+fn run(target: Target, time: Duration, corpus: Vec<String>, current: &Current) -> ExitCode {
     std::panic::set_hook(Box::new(|_| {}));
     let mut mutator = Mutator::new(corpus, 0x9e37_79b9_7f4a_7c15);
     let start = Instant::now();
     let mut executions = 0u64;
+    let mut valid = 0u64;
     let mut slowest = Duration::ZERO;
     while start.elapsed() < time {
-        let text = mutator.next();
+        let text = mutator.mutated();
         let before = Instant::now();
+        if let Ok(mut current) = current.lock() {
+            *current = (before, text.clone());
+        }
         let result = catch_unwind(AssertUnwindSafe(|| target(&text)));
         let taken = before.elapsed();
         slowest = slowest.max(taken);
         executions += 1;
         let wrong = match result {
             Err(panic) => Some(format!("panic: {}", message(panic.as_ref()))),
-            Ok(()) if taken > SLOW => Some(format!("it took {taken:?}")),
-            Ok(()) if executions % 4096 == 0 && memory() > MEMORY => {
+            Ok(_) if taken > SLOW => Some(format!("it took {taken:?}")),
+            Ok(_) if executions.is_multiple_of(4096) && memory() > MEMORY => {
                 Some(format!("{} bytes of memory", memory()))
             }
-            Ok(()) => None,
+            Ok(kept) => {
+                if kept {
+                    mutator.keep(&text);
+                    valid += 1;
+                }
+                None
+            }
         };
         if let Some(wrong) = wrong {
             // Nothing to do if it cannot be written; the text is printed below.
@@ -81,10 +114,9 @@ fn run(target: fn(&str), time: Duration, corpus: Vec<String>) -> ExitCode {
             println!("{wrong}\n--- after {executions} executions, of\n{text}");
             return ExitCode::FAILURE;
         }
-        mutator.keep(&text);
     }
     println!(
-        "{executions} executions in {:?}, slowest {slowest:?}, memory {} MiB, nothing found",
+        "{executions} executions, {valid} of them valid, in {:?}, slowest {slowest:?}, memory {} MiB, nothing found",
         start.elapsed(),
         memory() >> 20
     );
@@ -102,35 +134,4 @@ fn memory() -> u64 {
     let told = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = told.split(' ').nth(1).and_then(|n| n.parse::<u64>().ok());
     pages.unwrap_or(0) * 4096
-}
-
-/// The CUE texts below a folder.
-fn collect(folder: &Path, out: &mut Vec<String>) {
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            collect(&path, out);
-            continue;
-        }
-        let Ok(text) = fs::read_to_string(&path) else {
-            continue;
-        };
-        match path.extension().and_then(|e| e.to_str()) {
-            Some("cue") => out.push(text),
-            Some("txtar") => {
-                for section in text.split("\n-- ").skip(1) {
-                    if let Some((name, body)) = section.split_once(" --\n")
-                        && name.ends_with(".cue")
-                    {
-                        out.push(body.to_owned());
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
 }
