@@ -25,7 +25,10 @@ use apps::{Snapshot, Table, write};
 use base::{Sources, Symbols};
 use serde::{Deserialize, Serialize};
 
-const KEYS: usize = 200;
+mod keys;
+
+use keys::{KEYS, name};
+
 const ROUNDS: usize = 15;
 
 fn main() {
@@ -37,39 +40,11 @@ fn main() {
     million();
 }
 
-fn name(i: usize) -> String {
-    format!("area{}.setting_{i:03}", i % 8)
-}
-
-/// Two hundred keys of several types, all with defaults.
 fn package() -> Arc<Package> {
-    let mut groups: Vec<Vec<String>> = vec![Vec::new(); 8];
-    for i in 0..KEYS {
-        let schema = match i % 4 {
-            0 => format!(
-                "\"setting_{i:03}\": {{\"type\": \"number\", \"default\": 0.{}}}",
-                i % 9 + 1
-            ),
-            1 => {
-                format!("\"setting_{i:03}\": {{\"type\": \"string\", \"default\": \"value {i}\"}}")
-            }
-            2 => format!("\"setting_{i:03}\": {{\"type\": \"boolean\", \"default\": true}}"),
-            _ => format!("\"setting_{i:03}\": {{\"type\": \"integer\", \"default\": {i}}}"),
-        };
-        groups.get_mut(i % 8).unwrap().push(schema);
-    }
-    let groups: Vec<String> = groups
-        .iter()
-        .enumerate()
-        .map(|(i, keys)| format!("\"area{i}\": {{\"properties\": {{{}}}}}", keys.join(",")))
-        .collect();
-    let schema = format!("{{\"properties\": {{{}}}}}", groups.join(","));
-    let manifest = "name: bench\nversion: 1.0.0\noverlayTemplates:\n- {key: all, scope: tenant, schema: s.json}\n";
-    let file = |path: &str, text: &str| File {
+    let files = keys::files().map(|(path, text)| File {
         path: path.to_owned(),
-        bytes: text.as_bytes().to_vec(),
-    };
-    let files = [file("app.yaml", manifest), file("s.json", &schema)];
+        bytes: text.into_bytes(),
+    });
     let (mut sources, mut symbols) = (Sources::new(), Symbols::new());
     let mut reading = Reading {
         sources: &mut sources,

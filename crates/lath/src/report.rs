@@ -61,6 +61,11 @@ pub fn failed(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
+/// Something to know that keeps nothing from working.
+pub fn warn(message: &str) {
+    let _ = writeln!(io::stderr(), "lath: warning: {message}");
+}
+
 /// Standard output could not be written. A reader that went away is no failure of ours.
 pub fn output_failed(error: &io::Error) -> ExitCode {
     if error.kind() == io::ErrorKind::BrokenPipe {

@@ -6,10 +6,12 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use apps::package::File;
 use clap::{Args, Subcommand};
 use server::audit::{Verified, verify, verify_all};
+use server::limits::Rates;
 use server::oidc::Oidc;
 use server::store::{Failure, Store};
 use server::{Demo, Person, Settings};
@@ -32,15 +34,24 @@ pub struct Serve {
     /// Fill an empty store with an example, and print tokens that let one look around
     #[arg(long)]
     demo: bool,
-    /// Take bearer tokens of this OIDC issuer
-    #[arg(long, value_name = "URL", requires_all = ["oidc_audience", "oidc_keys"])]
+    /// Take bearer tokens of this OIDC issuer; its keys are found by its discovery document
+    #[arg(long, value_name = "URL", requires = "oidc_audience")]
     oidc_issuer: Option<String>,
     /// The audience that such tokens must name
     #[arg(long, value_name = "AUDIENCE", requires = "oidc_issuer")]
     oidc_audience: Option<String>,
-    /// The issuer's keys as a JWKS file; read again when a token names an unknown key
+    /// The issuer's keys as a JWKS file, instead of asking the issuer
     #[arg(long, value_name = "FILE", requires = "oidc_issuer")]
     oidc_keys: Option<PathBuf>,
+    /// How many requests a second one identity may make on this node
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    identity_rate: Option<u32>,
+    /// How many requests a second a tenant's people may make together on this node
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    tenant_rate: Option<u32>,
+    /// Look for changes of other nodes so often, for an engine that has no LISTEN/NOTIFY
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..))]
+    poll_changes: Option<u64>,
 }
 
 impl Serve {
@@ -56,6 +67,9 @@ impl Serve {
             oidc_issuer: None,
             oidc_audience: None,
             oidc_keys: None,
+            identity_rate: None,
+            tenant_rate: None,
+            poll_changes: None,
         }
     }
 }
@@ -91,9 +105,9 @@ pub enum Audit {
 }
 
 impl Place {
-    async fn open(&self, default: &Path) -> Result<Store, String> {
+    async fn open(&self, default: &Path, poll: Option<u64>) -> Result<Store, String> {
         if let Some(url) = &self.database {
-            return Store::postgres(url).await;
+            return Store::postgres(url, poll.map(Duration::from_millis)).await;
         }
         let folder = self.data.as_deref().unwrap_or(default);
         std::fs::create_dir_all(folder)
@@ -131,19 +145,18 @@ pub fn run(serve: &Serve) -> ExitCode {
 }
 
 async fn node(serve: &Serve, default: &Path) -> Result<(), String> {
-    let store = serve.place.open(default).await?;
-    let oidc = match (&serve.oidc_issuer, &serve.oidc_audience, &serve.oidc_keys) {
-        (Some(issuer), Some(audience), Some(keys)) => {
-            Some(Oidc::open(issuer.clone(), audience.clone(), keys.clone())?)
-        }
-        _ => None,
-    };
+    let store = serve.place.open(default, serve.poll_changes).await?;
+    let oidc = oidc(serve).await?;
     let given = std::env::var("LATH_ADMIN_TOKEN").ok();
     let admin_token = given.filter(|token| !token.is_empty());
     let started = server::start(Settings {
         listen: serve.listen,
         store,
         oidc,
+        rates: Rates {
+            identity: serve.identity_rate,
+            tenant: serve.tenant_rate,
+        },
         admin_token,
         demo: serve.demo.then(example),
     })
@@ -155,6 +168,24 @@ async fn node(serve: &Serve, default: &Path) -> Result<(), String> {
     ended().await;
     started.serving.end().await;
     Ok(())
+}
+
+async fn oidc(serve: &Serve) -> Result<Option<Oidc>, String> {
+    let (Some(issuer), Some(audience)) = (&serve.oidc_issuer, &serve.oidc_audience) else {
+        return Ok(None);
+    };
+    let (issuer, audience) = (issuer.clone(), audience.clone());
+    if let Some(keys) = &serve.oidc_keys {
+        return Oidc::with_file(issuer, audience, keys.clone())
+            .await
+            .map(Some);
+    }
+    let (oidc, found) = Oidc::discover(issuer, audience).await;
+    // An issuer that is away must not keep the node from serving those who have tokens of its own.
+    if let Err(why) = found {
+        report::warn(&format!("{why}; it is asked again when a token comes"));
+    }
+    Ok(Some(oidc))
 }
 
 /// Returns when the process is asked to end.
@@ -292,7 +323,7 @@ async fn existing(place: &Place) -> Result<Store, String> {
     if place.database.is_none() && !file.is_file() {
         return Err(format!("cannot open {}: there is no store", file.display()));
     }
-    place.open(&folder).await
+    place.open(&folder, None).await
 }
 
 fn tell(verified: &[Verified]) -> ExitCode {

@@ -26,6 +26,9 @@ use server::{Settings, start};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
+#[path = "../../apps/examples/keys/mod.rs"]
+mod keys;
+
 const CONNECTIONS: usize = 32;
 const ROUND: Duration = Duration::from_millis(700);
 const ROUNDS: usize = 7;
@@ -51,20 +54,11 @@ fn main() {
 }
 
 fn package() -> String {
-    let mut groups = vec![Vec::new(); 8];
-    for i in 0..200 {
-        groups[i % 8].push(format!(
-            "\"setting_{i:03}\": {{\"type\": \"integer\", \"default\": {i}}}"
-        ));
-    }
-    let groups: Vec<String> = groups
-        .iter()
-        .enumerate()
-        .map(|(i, keys)| format!("\"area{i}\": {{\"properties\": {{{}}}}}", keys.join(",")))
+    let files: serde_json::Map<_, _> = keys::files()
+        .into_iter()
+        .map(|(path, text)| (path.to_owned(), text.into()))
         .collect();
-    let schema = format!("{{\"properties\": {{{}}}}}", groups.join(","));
-    let manifest = "name: bench\nversion: 1.0.0\noverlayTemplates:\n- {key: all, scope: tenant, schema: s.json}\n";
-    serde_json::json!({"files": {"app.yaml": manifest, "s.json": schema}}).to_string()
+    serde_json::json!({"files": files}).to_string()
 }
 
 async fn load(store: &Store, tenants: usize, users: usize) {
@@ -82,11 +76,8 @@ async fn load(store: &Store, tenants: usize, users: usize) {
         ];
         for user in 0..users {
             let member = format!("u{user}");
-            let key = format!(
-                "area{0}.setting_{1:03}",
-                (tenant + user) % 8,
-                (tenant + user) % 25 * 8 + (tenant + user) % 8
-            );
+            // An integer.
+            let key = keys::name((tenant + user) % 50 * 4 + 3);
             statements.push(Statement::new(
                 "INSERT INTO entries (tenant, app, workspace, member, key, value, revision, actor, time, version) \
                  VALUES ($1, 'bench', 'w', $2, $3, '7', 1, 'b', '2026-11-16', '1.0.0')",
@@ -109,6 +100,7 @@ async fn bench(folder: &std::path::Path, tenants: usize, users: usize) {
         listen: "127.0.0.1:0".parse().unwrap(),
         store,
         oidc: None,
+        rates: server::limits::Rates::default(),
         admin_token: Some(TOKEN.to_owned()),
         demo: None,
     };
@@ -134,7 +126,7 @@ async fn bench(folder: &std::path::Path, tenants: usize, users: usize) {
         (resident() - before) / 1024
     );
     let scope = "tenant=t7&workspace=w&user=u7";
-    let one = format!("/v1/apps/bench/resolve?{scope}&key=area1.setting_009");
+    let one = format!("/v1/apps/bench/resolve?{scope}&key=area3.setting_059");
     let all = format!("/v1/apps/bench/resolve?{scope}");
     for (what, path, goal) in [("one key", one, 0.6), ("200 keys", all, 0.4)] {
         let (status, body) = send(address, "GET", &path, "").await;
@@ -171,10 +163,10 @@ async fn seen(address: SocketAddr, scope: &str) {
     let mut slowest = Duration::ZERO;
     for n in 0..50 {
         let clock = Instant::now();
-        let path = format!("/v1/apps/bench/keys/area1.setting_009?{scope}");
+        let path = format!("/v1/apps/bench/keys/area3.setting_059?{scope}");
         let (status, body) = send(address, "PUT", &path, &format!("{{\"value\":{n}}}")).await;
         assert_eq!(status, 200, "{body}");
-        let path = format!("/v1/apps/bench/resolve?{scope}&key=area1.setting_009");
+        let path = format!("/v1/apps/bench/resolve?{scope}&key=area3.setting_059");
         let (_, body) = send(address, "GET", &path, "").await;
         assert!(body.contains(&format!("\"value\":{n},")), "{body}");
         slowest = slowest.max(clock.elapsed());

@@ -50,6 +50,32 @@ pub struct Event {
     pub request: String,
 }
 
+impl Event {
+    /// A refusal of something that never became a write.
+    pub fn refusal(
+        time: Instant,
+        (actor, role): (&str, &'static str),
+        codes: &[&str],
+        detail: String,
+        request: &str,
+    ) -> Event {
+        Event {
+            time,
+            actor: actor.to_owned(),
+            role,
+            action: "access",
+            outcome: "refused",
+            app: None,
+            scope: None,
+            revision: None,
+            touched: Vec::new(),
+            codes: codes.iter().map(|code| (*code).to_owned()).collect(),
+            detail: Some(detail),
+            request: request.to_owned(),
+        }
+    }
+}
+
 pub fn outcome(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Accepted => "accepted",
@@ -82,11 +108,9 @@ fn hash(before: &str, record: &str) -> String {
 }
 
 pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::new(), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(digit).collect()
 }
 
 fn text(seq: i64, tenant: &str, event: &Event) -> String {

@@ -16,6 +16,7 @@ use base::{Diagnostic, Sources, Symbols};
 /// Documents with the texts they stand in.
 pub struct Read {
     pub documents: Documents,
+    pub sources: Sources,
     pub symbols: Symbols,
     pub findings: Vec<Diagnostic>,
 }
@@ -43,6 +44,11 @@ impl Read {
 
 /// Reads one file of documents; its name says the format.
 pub fn read(name: &str, bytes: &[u8]) -> Read {
+    read_all([(name, bytes)])
+}
+
+/// Reads files as one set.
+pub fn read_all<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Read {
     let (mut sources, mut symbols) = (Sources::new(), Symbols::new());
     let (mut documents, mut findings) = (Documents::default(), Vec::new());
     let scanner = Scanner::new();
@@ -51,9 +57,12 @@ pub fn read(name: &str, bytes: &[u8]) -> Read {
         symbols: &mut symbols,
         scanner: &scanner,
     };
-    documents.read(name, bytes.to_vec(), &mut reading, &mut findings);
+    for (name, bytes) in files {
+        documents.read(name, bytes.to_vec(), &mut reading, &mut findings);
+    }
     Read {
         documents,
+        sources,
         symbols,
         findings,
     }

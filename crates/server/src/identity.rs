@@ -7,6 +7,7 @@ use apps::layer::{Authority, Scope};
 use sha2::{Digest, Sha256};
 
 use crate::audit::hex;
+use crate::http::Place;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -72,27 +73,29 @@ impl Identity {
 
     /// Whether they look after a scope: may change it, approve in it, and clear its orphans.
     pub fn administers(&self, scope: &Scope) -> bool {
-        match self.role {
-            Role::Host => true,
-            Role::Tenant => self.tenant == scope.tenant,
-            Role::Workspace => {
-                self.tenant == scope.tenant
-                    && scope.workspace.as_deref() == Some(self.workspace.as_str())
-            }
-            Role::User | Role::Support => false,
-        }
-    }
-
-    fn is_owner(&self, scope: &Scope) -> bool {
-        self.role == Role::User
-            && self.tenant == scope.tenant
-            && scope.workspace.as_deref() == Some(self.workspace.as_str())
-            && scope.user.as_deref() == Some(self.user.as_str())
+        self.role != Role::User && self.uses(scope)
     }
 
     /// Whether they may read the values of a scope, and write them as far as policy lets them.
     pub fn uses(&self, scope: &Scope) -> bool {
-        self.administers(scope) || self.is_owner(scope)
+        self.reaches(Place {
+            tenant: &scope.tenant,
+            workspace: scope.workspace.as_deref(),
+            user: scope.user.as_deref(),
+        })
+    }
+
+    /// The same for a scope as a request names it.
+    pub fn reaches(&self, place: Place<'_>) -> bool {
+        let tenant = self.tenant == place.tenant;
+        let workspace = place.workspace == Some(self.workspace.as_str());
+        match self.role {
+            Role::Host => true,
+            Role::Tenant => tenant,
+            Role::Workspace => tenant && workspace,
+            Role::User => tenant && workspace && place.user == Some(self.user.as_str()),
+            Role::Support => false,
+        }
     }
 
     /// Whether they may read what holds no private values: readiness, diagnostics.
@@ -152,9 +155,11 @@ impl Identity {
     }
 }
 
-/// How a token is kept and looked up.
-pub fn token_hash(token: &str) -> String {
-    hex(&Sha256::digest(token.as_bytes()))
+/// How a token is looked up; it is kept as this in hexadecimal digits.
+pub type TokenHash = [u8; 32];
+
+pub fn token_hash(token: &str) -> TokenHash {
+    Sha256::digest(token.as_bytes()).into()
 }
 
 /// A new token: 256 random bits.

@@ -7,14 +7,17 @@
 mod api;
 pub mod audit;
 mod documents;
+pub mod fetch;
 pub mod http;
 pub mod identity;
+pub mod limits;
 mod metrics;
 pub mod oidc;
 mod page;
 mod seed;
 mod state;
 pub mod store;
+mod tls;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,6 +31,8 @@ pub struct Settings {
     pub listen: SocketAddr,
     pub store: store::Store,
     pub oidc: Option<oidc::Oidc>,
+    /// How often somebody may ask.
+    pub rates: limits::Rates,
     /// The host admin's token; one is made at the first start without it.
     pub admin_token: Option<String>,
     /// What to fill an empty store with.
@@ -43,7 +48,7 @@ pub struct Started {
 
 pub async fn start(settings: Settings) -> Result<Started, String> {
     let tokens = seed::first_start(&settings.store, settings.admin_token.as_deref()).await?;
-    let state = state::State::load(settings.store, settings.oidc).await?;
+    let state = state::State::load(settings.store, settings.oidc, settings.rates).await?;
     let mut tokens: Vec<(String, String)> = tokens.into_iter().collect();
     if let Some(demo) = settings.demo {
         tokens.extend(seed::demo(&state, demo).await?);

@@ -7,6 +7,7 @@ use hyper::HeaderMap;
 use hyper::body::Bytes;
 
 use crate::api;
+use crate::audit::hex;
 use crate::http::{Call, Problem, Reply};
 use crate::identity::{Identity, Role, new_token, token_hash};
 use crate::state::{State, now};
@@ -52,14 +53,14 @@ fn told(failure: Failure) -> String {
     }
 }
 
-fn admin() -> Identity {
-    Identity {
+fn admin() -> Arc<Identity> {
+    Arc::new(Identity {
         name: "admin".to_owned(),
         role: Role::Host,
         tenant: String::new(),
         workspace: String::new(),
         user: String::new(),
-    }
+    })
 }
 
 /// Makes the host's row, and sees to it that somebody can come in. Answers with a token that was made.
@@ -78,7 +79,7 @@ pub async fn first_start(
             (token, true)
         }
     };
-    let hash = token_hash(&token);
+    let hash = hex(&token_hash(&token));
     if known.iter_mut().any(|row| row.text() == hash) {
         return Ok(None);
     }
@@ -111,6 +112,7 @@ pub async fn demo(state: &Arc<State>, demo: Demo) -> Result<Vec<(String, String)
         Ok(_) => Ok(()),
         Err(problem) => Err(format!("the demo's {what}: {}", problem.detail)),
     };
+    let none = HeaderMap::new();
     for files in &demo.packages {
         let mut body = String::from("{\"files\":{");
         for (at, file) in files.iter().enumerate() {
@@ -120,14 +122,28 @@ pub async fn demo(state: &Arc<State>, demo: Demo) -> Result<Vec<(String, String)
             body.push_str(&api::quoted(&String::from_utf8_lossy(&file.bytes)));
         }
         body.push_str("}}");
-        let call = call(state, admin(), &[], &[], body);
+        let call = call(state, &none, admin(), &[], &[], body);
         done("package", api::packages::upload(&call).await)?;
     }
     for (tenant, app, version) in &demo.installs {
-        let make = call(state, admin(), &[("tenant", tenant)], &[], String::new());
+        let make = call(
+            state,
+            &none,
+            admin(),
+            &[("tenant", tenant)],
+            &[],
+            String::new(),
+        );
         done("tenant", api::hosts::make_tenant(&make).await)?;
         let body = format!("{{\"to\":{}}}", api::quoted(version));
-        let install = call(state, admin(), &[("app", app)], &[("tenant", tenant)], body);
+        let install = call(
+            state,
+            &none,
+            admin(),
+            &[("app", app)],
+            &[("tenant", tenant)],
+            body,
+        );
         done("install", api::upgrades::switch(&install).await)?;
     }
     for person in &demo.people {
@@ -152,8 +168,18 @@ pub async fn demo(state: &Arc<State>, demo: Demo) -> Result<Vec<(String, String)
     state.reload_host().await.map_err(told)?;
     for (actor, text) in &demo.documents {
         let name = actor.clone();
-        let author = Identity { name, ..admin() };
-        let call = call(state, author, &[], &[("format", "yaml")], text.clone());
+        let author = Arc::new(Identity {
+            name,
+            ..(*admin()).clone()
+        });
+        let call = call(
+            state,
+            &none,
+            author,
+            &[],
+            &[("format", "yaml")],
+            text.clone(),
+        );
         done("documents", api::documents::import(&call).await)?;
     }
     for write in &demo.writes {
@@ -161,7 +187,7 @@ pub async fn demo(state: &Arc<State>, demo: Demo) -> Result<Vec<(String, String)
         let Some(token) = host.tokens.get(&token_hash(write.token)) else {
             continue;
         };
-        let who = token.identity.clone();
+        let who = Arc::clone(&token.identity);
         let tenant = who.tenant.clone();
         let scope = [
             ("tenant", tenant.as_str()),
@@ -171,31 +197,33 @@ pub async fn demo(state: &Arc<State>, demo: Demo) -> Result<Vec<(String, String)
         let scope: Vec<_> = scope.into_iter().filter(|(_, v)| !v.is_empty()).collect();
         let parts = [("app", write.app), ("key", write.key)];
         let body = format!("{{\"value\":{}}}", write.value);
-        let call = call(state, who, &parts, &scope, body);
+        let call = call(state, &none, who, &parts, &scope, body);
         done("write", api::overlays::put_key(&call).await)?;
     }
     Ok(tokens)
 }
 
-fn call(
-    state: &Arc<State>,
-    identity: Identity,
-    parts: &[(&'static str, &str)],
-    query: &[(&str, &str)],
+fn call<'c>(
+    state: &'c Arc<State>,
+    headers: &'c HeaderMap,
+    identity: Arc<Identity>,
+    parts: &[(&'static str, &'c str)],
+    query: &[(&'c str, &'c str)],
     body: String,
-) -> Call {
+) -> Call<'c> {
     Call {
-        state: Arc::clone(state),
+        state,
         identity,
-        parts: parts.iter().map(|(n, v)| (*n, (*v).to_owned())).collect(),
+        parts: parts.iter().map(|(n, v)| (*n, (*v).into())).collect(),
         query: query
             .iter()
-            .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+            .map(|(n, v)| ((*n).into(), (*v).into()))
             .collect(),
-        headers: HeaderMap::new(),
+        headers,
         body: Bytes::from(body),
         now: now(),
-        id: "seed".to_owned(),
-        line: String::new(),
+        id: "seed",
+        line: ("", ""),
+        dry: false,
     }
 }

@@ -153,12 +153,12 @@ impl Loaded {
     }
 }
 
-fn unopenable(path: &Path, error: &std::io::Error) -> Failure {
+pub fn unopenable(path: &Path, error: &std::io::Error) -> Failure {
     Failure::World(format!("cannot open {}: {error}", path.display()))
 }
 
 /// A file, or the YAML and JSON files of a folder in order.
-fn document_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+pub fn document_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }

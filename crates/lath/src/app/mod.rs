@@ -5,6 +5,7 @@
 //! 1 findings (a refused or suppressed value, not ready, an upgrade that needs review), 2 usage
 //! or a file that cannot be opened. `diagnose` is 0 whatever it finds.
 
+mod import;
 mod load;
 mod table;
 
@@ -82,6 +83,32 @@ enum Command {
         #[command(flatten)]
         output: OutputArgs,
     },
+    /// Send documents to a node of the service, as desired state
+    #[command(
+        after_help = "LATH_TOKEN holds the token. What is there already is not written again.
+
+Examples:
+  LATH_TOKEN=… lath app import config/ --to https://lath.internal
+  lath app import overlays.yaml policies.yaml --dry-run"
+    )]
+    Import {
+        /// Files of documents, or folders of such files
+        #[arg(required = true, value_name = "FILE")]
+        paths: Vec<PathBuf>,
+        /// The node
+        #[arg(
+            long,
+            value_name = "URL",
+            default_value = "http://127.0.0.1:8420",
+            env = "LATH_SERVER"
+        )]
+        to: String,
+        /// Decide everything and write nothing
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        output: OutputArgs,
+    },
     /// Print a bundle for support, with private values masked
     #[command(after_help = "Example:
   lath app diagnose content-factory-app -f overlays.yaml --tenant acme --out json > bundle.json")]
@@ -149,7 +176,9 @@ struct Done {
 pub fn run(app: &App) -> ExitCode {
     let mut loaded = Loaded::default();
     let output = match &app.command {
-        Command::Validate { output, .. } | Command::Upgrade { output, .. } => output,
+        Command::Validate { output, .. }
+        | Command::Upgrade { output, .. }
+        | Command::Import { output, .. } => output,
         Command::Resolve { question, .. }
         | Command::Explain { question, .. }
         | Command::Readiness { question }
@@ -168,6 +197,9 @@ pub fn run(app: &App) -> ExitCode {
             documents,
             ..
         } => upgrade(&mut loaded, old, new, documents, output.out),
+        Command::Import {
+            paths, to, dry_run, ..
+        } => import::import(&mut loaded, paths, to, *dry_run, output.out),
         Command::Diagnose {
             question,
             fingerprint_key,

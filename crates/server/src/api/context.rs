@@ -6,6 +6,7 @@ use apps::layer::Scope;
 use apps::resolve::{Context, Resolved, resolve};
 use apps::value::{Value, write_string};
 use apps::{assemble, bundle, readiness, write};
+use hyper::header::{self, HeaderValue};
 
 use super::overlays::{self, installed};
 use crate::audit;
@@ -15,16 +16,16 @@ use crate::state::rows;
 use crate::state::tenant::Inner;
 
 /// `GET …/resolve`: one key or all, with everything about them.
-pub fn resolve_keys(call: &Call) -> Result<Reply, Problem> {
-    let scope = call.scope()?;
-    if !call.identity.uses(&scope) {
+pub fn resolve_keys(call: &Call<'_>) -> Result<Reply, Problem> {
+    let place = call.place()?;
+    if !call.identity.reaches(place) {
         return Err(Problem::forbidden());
     }
     let (app, key) = (call.part("app"), call.query("key"));
-    let tenant = call.state.tenant(&scope.tenant)?;
+    let tenant = call.state.tenant(place.tenant)?;
     let inner = tenant.read();
     let mut question = String::with_capacity(96);
-    let (workspace, user) = overlays::parts(&scope);
+    let (workspace, user) = (place.workspace.unwrap_or(""), place.user.unwrap_or(""));
     for part in [app, workspace, user, key.unwrap_or("\u{1}")] {
         question.push_str(part);
         question.push('\0');
@@ -38,20 +39,25 @@ pub fn resolve_keys(call: &Call) -> Result<Reply, Problem> {
     let body = match known {
         Some(body) => body,
         None => {
-            let body = answer(call, &inner, app, &scope, key)?;
+            let body = answer(call, &inner, app, &place.scope(), key)?;
             let mut bodies = tenant.bodies.lock().expect("nothing panics under the lock");
             bodies.put(&question, inner.host_revision, body.clone());
             body
         }
     };
-    if call.header("if-none-match") == Some(&*body.etag) {
-        return Ok(Reply::empty(304).etag(body.etag));
-    }
-    Ok(Reply::json(body.bytes).etag(body.etag))
+    let same = call.headers.get(header::IF_NONE_MATCH) == Some(&body.etag);
+    let reply = match same {
+        true => Reply::empty(304),
+        false => Reply::json(body.bytes),
+    };
+    Ok(Reply {
+        etag: Some(body.etag),
+        ..reply
+    })
 }
 
 fn answer(
-    call: &Call,
+    call: &Call<'_>,
     inner: &Inner,
     app: &str,
     scope: &Scope,
@@ -67,7 +73,8 @@ fn answer(
     let stamp = context.now.0.min(view.next_change().map_or(0, |t| t.0));
     let (t, h) = (inner.revision, inner.host_revision);
     Ok(Body {
-        etag: format!("\"t{t}.h{h}.{stamp:x}\"").into(),
+        etag: HeaderValue::from_str(&format!("\"t{t}.h{h}.{stamp:x}\""))
+            .expect("digits and letters"),
         bytes: out.into(),
         until: view.next_change(),
     })
@@ -109,7 +116,7 @@ fn no_key(_: &Resolved<'_>) -> Problem {
 }
 
 /// `POST …/resolve`: what would be, were these changes made and this runtime input given. Nothing is kept.
-pub fn what_if(call: &Call) -> Result<Reply, Problem> {
+pub fn what_if(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     if !call.identity.uses(&scope) {
         return Err(Problem::forbidden());
@@ -172,7 +179,7 @@ pub fn what_if(call: &Call) -> Result<Reply, Problem> {
 
 /// A context that may be inspected, and what to do with it.
 fn inspect(
-    call: &Call,
+    call: &Call<'_>,
     private: bool,
     answer: impl FnOnce(&Resolved<'_>) -> Result<String, Problem>,
 ) -> Result<Reply, Problem> {
@@ -192,7 +199,7 @@ fn inspect(
 }
 
 /// `GET …/explain`: one key, and every conflict about it.
-pub fn explain(call: &Call) -> Result<Reply, Problem> {
+pub fn explain(call: &Call<'_>) -> Result<Reply, Problem> {
     let key = call
         .query("key")
         .ok_or_else(|| Problem::bad("`key` is missing"))?;
@@ -205,7 +212,7 @@ pub fn explain(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `GET …/readiness`
-pub fn ready(call: &Call) -> Result<Reply, Problem> {
+pub fn ready(call: &Call<'_>) -> Result<Reply, Problem> {
     inspect(call, false, |view| {
         let mut out = String::new();
         readiness(view).write_json(&mut out);
@@ -214,7 +221,7 @@ pub fn ready(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `GET …/diagnostics`: the bundle for support, private values masked.
-pub fn diagnostics(call: &Call) -> Result<Reply, Problem> {
+pub fn diagnostics(call: &Call<'_>) -> Result<Reply, Problem> {
     let reply = inspect(call, false, |view| {
         let version = env!("CARGO_PKG_VERSION");
         Ok(bundle::bundle(view, &call.state.fingerprints, version))
@@ -224,12 +231,12 @@ pub fn diagnostics(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `GET …/orphans`: stored values whose keys this version does not have.
-pub fn orphans(call: &Call) -> Result<Reply, Problem> {
+pub fn orphans(call: &Call<'_>) -> Result<Reply, Problem> {
     let name = call.tenant()?;
-    if !call.identity.administers_tenant(&name) {
+    if !call.identity.administers_tenant(name) {
         return Err(Problem::forbidden());
     }
-    let tenant = call.state.tenant(&name)?;
+    let tenant = call.state.tenant(name)?;
     let inner = tenant.read();
     let installed = installed(&inner, call.part("app"))?;
     let mut out = String::from("{\"orphans\":[");
@@ -260,14 +267,14 @@ pub fn orphans(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// Every scope that is set somewhere, for choosing one.
-pub fn contexts(call: &Call) -> Result<Reply, Problem> {
+pub fn contexts(call: &Call<'_>) -> Result<Reply, Problem> {
     let name = call.tenant()?;
     let who = &call.identity;
     let may = who.role == crate::identity::Role::Host || who.tenant == name;
     if !may || who.role == crate::identity::Role::Support {
         return Err(Problem::forbidden());
     }
-    let tenant = call.state.tenant(&name)?;
+    let tenant = call.state.tenant(name)?;
     let inner = tenant.read();
     let mut out = String::from("{\"apps\":[");
     for (at, (app, installed)) in inner.apps.iter().enumerate() {
@@ -277,13 +284,13 @@ pub fn contexts(call: &Call) -> Result<Reply, Problem> {
         write_string(&mut out, &installed.version);
         out.push_str(",\"scopes\":[");
         let mut scopes = installed.snapshot.scopes();
-        scopes.push(Scope::tenant(name.as_str()));
+        scopes.push(Scope::tenant(name));
         if !who.workspace.is_empty() {
-            scopes.push(Scope::workspace(name.as_str(), who.workspace.as_str()));
+            scopes.push(Scope::workspace(name, who.workspace.as_str()));
         }
         if !who.user.is_empty() {
             let (workspace, user) = (who.workspace.as_str(), who.user.as_str());
-            scopes.push(Scope::user(name.as_str(), workspace, user));
+            scopes.push(Scope::user(name, workspace, user));
         }
         scopes.sort();
         scopes.dedup();

@@ -1,88 +1,146 @@
 //! Documents in and out: what `lath app -f` reads from files, a service takes and gives.
 //!
 //! An import is desired state: an Overlay document replaces its scope's values, a Policy document its authority's
-//! rules. Each document is one write of its own, decided like every other; the answer says what became of each.
+//! rules. Each document is one write of its own, decided like every other, and none where it changes nothing; the answer
+//! says what became of each. A dry run decides the same and writes nothing.
 
 use apps::decide::Change;
 use apps::documents::{OverlayDocument, PolicyDocument};
-use apps::layer::{Authority, Layer, Scope};
+use apps::layer::{Authority, Scope};
 use apps::value::{Value, write_string};
 
-use super::{denied, hosts, overlays, policies, quoted};
+use super::{hosts, overlays, policies, quoted};
 use crate::documents::{self, Read};
 use crate::http::{Call, Problem, Reply};
 use crate::identity::Role;
 use crate::state::rows;
+use crate::state::tenant::Inner;
 
-/// `POST /v1/documents?format=yaml|json|cue[&dryRun=true]`
-pub async fn import(call: &Call) -> Result<Reply, Problem> {
+/// `POST /v1/documents?format=yaml|json|cue|files[&dryRun=true]`
+pub async fn import(call: &Call<'_>) -> Result<Reply, Problem> {
     if call.header("idempotency-key").is_some() || call.header("if-match").is_some() {
         let detail = "an import is several writes: it takes no Idempotency-Key and no If-Match";
         return Err(Problem::bad(detail));
     }
-    let format = call.query("format").unwrap_or("yaml");
-    if !["yaml", "json", "cue"].contains(&format) {
-        return Err(Problem::bad("`format` must be yaml, json or cue"));
-    }
-    let mut read = documents::read(&format!("import.{format}"), &call.body);
+    let dry = match call.query("dryRun") {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(Problem::bad("`dryRun` must be true or false")),
+    };
+    let mut read = match call.query("format").unwrap_or("yaml") {
+        format @ ("yaml" | "json" | "cue") => {
+            documents::read(&format!("import.{format}"), &call.body)
+        }
+        "files" => files(call)?,
+        _ => return Err(Problem::bad("`format` must be yaml, json, cue or files")),
+    };
     if read.has_errors() {
-        return Err(Problem::unreadable(read.findings));
+        let place = |span| Some(read.sources.locate(span));
+        return Err(Problem::unreadable_at(&read.findings, place));
     }
     // Who may not write one of them writes none.
     if !may(call, &read) {
-        return Err(denied(call, "documents.import").await);
+        return Err(Problem::forbidden());
     }
-    if call.query("dryRun") == Some("true") {
-        return Ok(Reply::json(format!(
-            "{{\"documents\":{},\"dryRun\":true}}",
-            count(&read)
-        )));
-    }
-    let mut done = Vec::new();
+    let call = &call.with(dry);
+    let mut done = Done::default();
     for document in read.documents.host.clone() {
         let app = document.app.clone().unwrap_or_default();
         let values = Value::Map(raw(&read, &document).into());
-        let outcome = hosts::write_defaults(call, &app, &values).await;
-        done.push(told("HostDefaults", &app, outcome, call));
+        let outcome = hosts::write_defaults(call, &app, &values, true).await;
+        let of = rows::opt(&app).unwrap_or_else(|| "all apps".to_owned());
+        let place = place(&read, document.text);
+        done.add(call, "HostDefaults", &of, place, outcome).await;
     }
     if read.documents.environment.is_some() {
         let outcome = match environment(&read) {
-            Some(fields) => hosts::write_environment(call, &fields).await,
+            Some(fields) => hosts::write_environment(call, &fields, true).await,
             None => Err(Problem::bad("the environment cannot be read")),
         };
-        done.push(told("Environment", "host", outcome, call));
+        done.add(call, "Environment", "host", None, outcome).await;
     }
     let written: Vec<PolicyDocument> = read.documents.policies.clone();
     for policy in &written {
         let app = policy.app.clone().unwrap_or_default();
         let outcome = match rules(&read, policy) {
-            Some(text) => policies::write(call, &policy.authority, &app, &text).await,
+            Some(text) => policies::write(call, &policy.authority, &app, &text, true).await,
             None => Err(Problem::bad("the rules cannot be read")),
         };
-        done.push(told("Policy", &policy.authority.to_string(), outcome, call));
+        let of = policy.authority.to_string();
+        let place = Some(read.sources.locate(policy.span));
+        done.add(call, "Policy", &of, place, outcome).await;
     }
     for document in read.documents.overlays.clone() {
         let Some(scope) = document.scope.clone() else {
             continue;
         };
         let outcome = overlay(call, &mut read, &document, &scope).await;
-        done.push(told("Overlay", &scope.to_string(), outcome, call));
+        let app = document.app.as_deref().unwrap_or_default();
+        let place = place(&read, document.text);
+        done.add(call, "Overlay", &format!("{app} {scope}"), place, outcome)
+            .await;
     }
+    let documents = done.0.join(",");
     Ok(Reply::json(format!(
-        "{{\"documents\":[{}]}}",
-        done.join(",")
+        "{{\"dryRun\":{dry},\"documents\":[{documents}]}}"
     )))
 }
 
-fn count(read: &Read) -> usize {
-    let documents = &read.documents;
-    documents.host.len()
-        + documents.overlays.len()
-        + documents.policies.len()
-        + usize::from(documents.environment.is_some())
+/// Files by name, as `{"files": {name: text}}`.
+fn files(call: &Call<'_>) -> Result<Read, Problem> {
+    let wanted = || Problem::bad("the body must be {\"files\": {name: text}}");
+    let body = call.object()?;
+    let Some(Value::Map(files)) = body.get("files") else {
+        return Err(wanted());
+    };
+    let mut texts = Vec::with_capacity(files.len());
+    for (name, text) in files {
+        texts.push((&**name, text.as_str().ok_or_else(wanted)?.as_bytes()));
+    }
+    Ok(documents::read_all(texts))
 }
 
-fn may(call: &Call, read: &Read) -> bool {
+/// Where a document begins.
+fn place(read: &Read, text: usize) -> Option<String> {
+    let tree = &read.documents.texts.get(text)?.tree;
+    Some(read.sources.locate(tree.span(tree.root())))
+}
+
+/// What became of each document, as JSON.
+#[derive(Default)]
+struct Done(Vec<String>);
+
+impl Done {
+    async fn add(
+        &mut self,
+        call: &Call<'_>,
+        kind: &str,
+        of: &str,
+        place: Option<String>,
+        outcome: Result<Reply, Problem>,
+    ) {
+        let mut out = format!("{{\"kind\":\"{kind}\",\"of\":{}", quoted(of));
+        if let Some(place) = place {
+            out.push_str(&format!(",\"place\":{}", quoted(&place)));
+        }
+        match outcome {
+            Ok(reply) => {
+                let body = String::from_utf8_lossy(reply.body()).into_owned();
+                out.push_str(&format!(",\"result\":{body}}}"));
+            }
+            Err(problem) => {
+                let state = call.state;
+                let problem = state
+                    .record_refusal(call, "documents.import", problem)
+                    .await;
+                out.push_str(&format!(",\"problem\":{}}}", problem.json(call.id)));
+            }
+        }
+        self.0.push(out);
+    }
+}
+
+fn may(call: &Call<'_>, read: &Read) -> bool {
     let who = &call.identity;
     let host = !read.documents.host.is_empty() || read.documents.environment.is_some();
     (!host || who.role == Role::Host)
@@ -97,18 +155,6 @@ fn may(call: &Call, read: &Read) -> bool {
             .iter()
             .filter_map(|overlay| overlay.scope.as_ref())
             .all(|scope| who.uses(scope))
-}
-
-fn told(kind: &str, what: &str, outcome: Result<Reply, Problem>, call: &Call) -> String {
-    let mut out = format!("{{\"kind\":\"{kind}\",\"of\":{}", quoted(what));
-    match outcome {
-        Ok(reply) => {
-            let body = String::from_utf8_lossy(reply.body()).into_owned();
-            out.push_str(&format!(",\"result\":{body}}}"));
-        }
-        Err(problem) => out.push_str(&format!(",\"problem\":{}}}", problem.json(&call.id))),
-    }
-    out
 }
 
 /// The tree of a document, as a value.
@@ -153,7 +199,7 @@ fn raw(read: &Read, document: &OverlayDocument) -> Vec<(Box<str>, Value)> {
 }
 
 async fn overlay(
-    call: &Call,
+    call: &Call<'_>,
     read: &mut Read,
     document: &OverlayDocument,
     scope: &Scope,
@@ -168,56 +214,83 @@ async fn overlay(
         std::sync::Arc::clone(&installed.snapshot.package)
     };
     let wanted = read.values(document, &package.keys);
-    call.state
-        .transact(call, &scope.tenant, |inner, host| {
-            let installed = overlays::installed(inner, &app)?;
-            let known = installed.snapshot.overlay(scope);
-            let keys = &installed.snapshot.package.keys;
-            let known = known.map_or_else(Vec::new, |overlay| overlay.assignments(keys));
-            // Only what differs is written: who set what stays set by them.
-            let mut changes: Vec<(String, Change)> = wanted
-                .iter()
-                .filter(|(new, _)| {
-                    let same = known
-                        .iter()
-                        .any(|(old, _)| old.name == new.name && old.value == new.value);
-                    !same
-                })
-                .map(|(new, _)| (new.name.clone(), Change::Set(new.value.clone())))
-                .collect();
-            let gone = known.iter().filter(|(old, _)| {
-                let orphan =
-                    keys.find(&old.name).is_none() && keys.find_renamed(&old.name).is_none();
-                !orphan && !wanted.iter().any(|(new, _)| new.name == old.name)
-            });
-            changes.extend(gone.map(|(old, _)| (old.name.clone(), Change::Unset)));
-            debug_assert!(scope.layer() >= Layer::Tenant);
-            overlays::plan_write(
-                call,
-                inner,
-                host,
-                &app,
-                scope,
-                &changes,
-                None,
-                "overlay.import",
-            )
-        })
-        .await
+    let plan = |inner: &Inner| {
+        let installed = overlays::installed(inner, &app)?;
+        let known = installed.snapshot.overlay(scope);
+        let keys = &installed.snapshot.package.keys;
+        let known = known.map_or_else(Vec::new, |overlay| overlay.assignments(keys));
+        // Only what differs is written: who set what stays set by them.
+        let mut changes: Vec<(String, Change)> = wanted
+            .iter()
+            .filter(|(new, _)| {
+                let same = known
+                    .iter()
+                    .any(|(old, _)| old.name == new.name && old.value == new.value);
+                !same
+            })
+            .map(|(new, _)| (new.name.clone(), Change::Set(new.value.clone())))
+            .collect();
+        let gone = known.iter().filter(|(old, _)| {
+            let orphan = keys.find(&old.name).is_none() && keys.find_renamed(&old.name).is_none();
+            !orphan && !wanted.iter().any(|(new, _)| new.name == old.name)
+        });
+        changes.extend(gone.map(|(old, _)| (old.name.clone(), Change::Unset)));
+        overlays::plan_desired(call, inner, &app, scope, &changes)
+    };
+    if call.dry {
+        let inner = with_rules(call, read, &scope.tenant).await?;
+        return plan(&inner)?.reply;
+    }
+    let done = call
+        .state
+        .transact(call, &scope.tenant, |inner, _| plan(inner));
+    done.await
+}
+
+/// A tenant as it would be with the rules that the same import brings.
+async fn with_rules(call: &Call<'_>, read: &Read, tenant: &str) -> Result<Inner, Problem> {
+    let stored = rows::read(&call.state.store, rows::Span::one(tenant)).await;
+    let stored = call.state.note(stored)?.into_iter().next();
+    let mut stored = stored.ok_or_else(|| Problem::missing("there is no such tenant"))?;
+    for policy in &read.documents.policies {
+        let (of, workspace) = policies::names(&policy.authority);
+        if of != tenant {
+            continue;
+        }
+        let app = policy.app.clone().unwrap_or_default();
+        let same = |known: &rows::Policy| known.workspace == workspace && known.app == app;
+        stored.policies.retain(|known| !same(known));
+        stored.policies.push(rows::Policy {
+            workspace: workspace.to_owned(),
+            app: app.clone(),
+            text: String::new(),
+            rules: policy.rules.clone(),
+            head: rows::Head {
+                revision: stored.revision,
+                actor: call.identity.name.clone(),
+                time: call.now.to_string(),
+            },
+        });
+        stored
+            .policies
+            .sort_by(|a, b| (&a.workspace, &a.app).cmp(&(&b.workspace, &b.app)));
+    }
+    let (host, scanner) = (call.state.host(), &call.state.scanner);
+    Ok(Inner::new(stored, &host, scanner, None))
 }
 
 /// `GET /v1/export?tenant=`: everything that a tenant has set, as documents that an import takes.
-pub fn export(call: &Call) -> Result<Reply, Problem> {
+pub fn export(call: &Call<'_>) -> Result<Reply, Problem> {
     let name = call.tenant()?;
-    if !call.identity.administers_tenant(&name) {
+    if !call.identity.administers_tenant(name) {
         return Err(Problem::forbidden());
     }
-    let tenant = call.state.tenant(&name)?;
+    let tenant = call.state.tenant(name)?;
     let inner = tenant.read();
     let mut out = String::new();
     for policy in &inner.policies {
         out.push_str("---\n{\"kind\":\"Policy\",\"authority\":");
-        authority(&mut out, &rows::authority(&name, &policy.workspace));
+        authority(&mut out, &rows::authority(name, &policy.workspace));
         if !policy.app.is_empty() {
             out.push_str(&format!(",\"app\":{}", quoted(&policy.app)));
         }

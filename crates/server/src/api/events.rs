@@ -8,7 +8,7 @@ use hyper::body::Bytes;
 use tokio::sync::mpsc;
 use tokio::time::{Duration, timeout};
 
-use crate::http::{Call, Payload, Problem, Reply};
+use crate::http::{Call, Content, Problem, Reply};
 use crate::identity::{Identity, Role};
 use crate::state::rows;
 use crate::store::{Row, View};
@@ -19,20 +19,21 @@ const PAGE: i64 = 4 * crate::http::MOST_CHANGES as i64;
 const PULSE: Duration = Duration::from_secs(15);
 
 /// `GET /v1/events?tenant=`
-pub fn stream(call: &Call) -> Result<Reply, Problem> {
-    let name = call.tenant()?;
-    let who = call.identity.clone();
+pub fn stream(call: &Call<'_>) -> Result<Reply, Problem> {
+    let name = call.tenant()?.to_owned();
+    let who = std::sync::Arc::clone(&call.identity);
     let inside = who.role == Role::Host || who.tenant == name;
     if !inside || who.role == Role::Support {
         return Err(Problem::forbidden());
     }
     let tenant = call.state.tenant(&name)?;
     let mut changed = tenant.changed.subscribe();
+    let mut ended = call.state.ending.subscribe();
     let now = tenant.read().revision;
     let last = call.header("last-event-id").and_then(|id| id.parse().ok());
     let mut at: i64 = last.unwrap_or(now);
     let (send, events) = mpsc::channel::<Bytes>(16);
-    let state = std::sync::Arc::clone(&call.state);
+    let state = std::sync::Arc::clone(call.state);
     let sql = "SELECT revision, kind, app, workspace, member, key, actor, time FROM history \
                WHERE tenant = $1 AND revision > $2 ORDER BY revision, position LIMIT $3";
     tokio::spawn(async move {
@@ -68,9 +69,15 @@ pub fn stream(call: &Call) -> Result<Reply, Problem> {
                 continue;
             }
             // A client that went away is noticed at the next pulse at the latest.
-            match timeout(PULSE, changed.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) => return,
+            let next = async {
+                tokio::select! {
+                    changed = changed.changed() => changed.is_ok(),
+                    _ = ended.wait_for(|ended| *ended) => false,
+                }
+            };
+            match timeout(PULSE, next).await {
+                Ok(true) => {}
+                Ok(false) => return,
                 Err(_) => {
                     if send
                         .send(Bytes::from_static(b": still here\n\n"))
@@ -84,7 +91,7 @@ pub fn stream(call: &Call) -> Result<Reply, Problem> {
         }
     });
     let mut reply = Reply::new(200, "text/event-stream", Bytes::new());
-    reply.payload = Payload::Events(events);
+    reply.content = Content::Events(events);
     Ok(reply.header("cache-control", "no-store"))
 }
 

@@ -9,11 +9,11 @@ use super::overlays::{self, Base, parts};
 use crate::http::{Call, Problem, Reply};
 use crate::store::{Cell, View};
 
-/// How many lines one answer holds at most.
-const PAGE: i64 = 500;
+/// How many lines one answer holds at most: more than one write can change, for a page ends with a whole write.
+const PAGE: i64 = 2 * crate::http::MOST_CHANGES as i64;
 
 /// `GET …/history`: the changes of one overlay, newest first.
-pub async fn list(call: &Call) -> Result<Reply, Problem> {
+pub async fn list(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     if !call.identity.uses(&scope) {
         return Err(Problem::forbidden());
@@ -22,22 +22,25 @@ pub async fn list(call: &Call) -> Result<Reply, Problem> {
     let (workspace, member) = parts(&scope);
     let sql = "SELECT revision, kind, key, value, actor, time, approved_by, version FROM history \
                WHERE tenant = $1 AND app = $2 AND workspace = $3 AND member = $4 AND revision < $5 \
-               ORDER BY revision DESC, position LIMIT $6";
+               AND ($6 = '' OR key = $6) ORDER BY revision DESC, position LIMIT $7";
     let place = [scope.tenant.as_str(), call.part("app"), workspace, member];
     let mut cells: Vec<Cell> = place.into_iter().map(Into::into).collect();
-    cells.extend([before.into(), PAGE.into()]);
+    let only = call.query("key").unwrap_or_default();
+    cells.extend([before.into(), only.into(), PAGE.into()]);
     let rows = call
         .state
         .query(View::Tenant(&scope.tenant), sql, cells)
         .await?;
-    let only = call.query("key");
+    let full = rows.len() as i64 == PAGE;
+    let mut rows: Vec<_> = rows.into_iter().map(|mut row| (row.int(), row)).collect();
+    if let Some(&(cut, _)) = rows.last().filter(|_| full) {
+        // The last write may go on behind the end of the page: it comes whole with the next one.
+        rows.retain(|(revision, _)| *revision != cut);
+    }
     let mut out = String::from("{\"history\":[");
     let mut first = true;
-    for mut row in rows {
-        let (revision, kind, key) = (row.int(), row.text(), row.text());
-        if only.is_some_and(|only| only != key) {
-            continue;
-        }
+    for (revision, mut row) in rows {
+        let (kind, key) = (row.text(), row.text());
         out.push_str(if first { "" } else { "," });
         first = false;
         out.push_str(&format!(
@@ -64,10 +67,10 @@ pub async fn list(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `POST …/rollback` with `{"to": revision}`: the overlay as it was then.
-pub async fn rollback(call: &Call) -> Result<Reply, Problem> {
+pub async fn rollback(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     if !call.identity.uses(&scope) {
-        return Err(super::denied(call, "overlay.rollback").await);
+        return Err(Problem::forbidden());
     }
     let body = call.object()?;
     let to = match body.get("to") {
@@ -90,7 +93,7 @@ pub async fn rollback(call: &Call) -> Result<Reply, Problem> {
 
 /// What must change for an overlay to be as it was at a revision, and the revision that this was read at.
 async fn changes_to(
-    call: &Call,
+    call: &Call<'_>,
     scope: &Scope,
     to: i64,
 ) -> Result<(Vec<(String, Change)>, i64), Problem> {

@@ -1,17 +1,20 @@
 //! What belongs to the host: who is asking, tenants, the environment, host defaults.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use apps::value::{Value, write_string};
 
-use super::{denied, event, quoted};
+use super::{event, quoted};
 use crate::audit;
 use crate::documents;
 use crate::http::{Call, Problem, Reply, is_name};
 use crate::identity::Role;
+use crate::state::rows;
 use crate::state::{Apply, Plan};
 use crate::store::{Cell, Statement};
 
 /// `GET /v1/me`
-pub fn me(call: &Call) -> Result<Reply, Problem> {
+pub fn me(call: &Call<'_>) -> Result<Reply, Problem> {
     let who = &call.identity;
     let mut out = String::from("{\"name\":");
     write_string(&mut out, &who.name);
@@ -29,7 +32,7 @@ pub fn me(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `GET /v1/tenants`: all for the host, one's own for everyone else.
-pub fn tenants(call: &Call) -> Result<Reply, Problem> {
+pub fn tenants(call: &Call<'_>) -> Result<Reply, Problem> {
     let who = &call.identity;
     let all = who.role == Role::Host || (who.role == Role::Support && who.tenant.is_empty());
     let mut names = call.state.tenant_names();
@@ -42,10 +45,10 @@ pub fn tenants(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `PUT /v1/tenants/{tenant}`: makes a tenant; one that is there stays as it is.
-pub async fn make_tenant(call: &Call) -> Result<Reply, Problem> {
+pub async fn make_tenant(call: &Call<'_>) -> Result<Reply, Problem> {
     let name = call.part("tenant").to_owned();
     if call.identity.role != Role::Host {
-        return Err(denied(call, "tenant.create").await);
+        return Err(Problem::forbidden());
     }
     if !is_name(&name) {
         return Err(Problem::bad("that is no name for a tenant"));
@@ -80,6 +83,12 @@ pub async fn make_tenant(call: &Call) -> Result<Reply, Problem> {
         .await
 }
 
+fn unchanged(revision: i64) -> Reply {
+    Reply::json(format!(
+        "{{\"revision\":{revision},\"verdict\":\"unchanged\"}}"
+    ))
+}
+
 /// The row of a tenant without history.
 pub fn new_tenant(name: &str, time: &str) -> Statement {
     Statement::new(
@@ -90,7 +99,7 @@ pub fn new_tenant(name: &str, time: &str) -> Statement {
 }
 
 /// `GET /v1/environment`: what the host offers.
-pub fn environment(call: &Call) -> Result<Reply, Problem> {
+pub fn environment(call: &Call<'_>) -> Result<Reply, Problem> {
     let host = call.state.host();
     let text = host.environment_text.as_str();
     Ok(Reply::json(match text {
@@ -100,21 +109,34 @@ pub fn environment(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `PUT /v1/environment`
-pub async fn set_environment(call: &Call) -> Result<Reply, Problem> {
+pub async fn set_environment(call: &Call<'_>) -> Result<Reply, Problem> {
     if call.identity.role != Role::Host {
-        return Err(denied(call, "environment.write").await);
+        return Err(Problem::forbidden());
     }
-    write_environment(call, &call.object()?).await
+    write_environment(call, &call.object()?, false).await
 }
 
-pub async fn write_environment(call: &Call, fields: &Value) -> Result<Reply, Problem> {
+/// Replaces what the host offers; what is `desired` and there already is not written again.
+pub async fn write_environment(
+    call: &Call<'_>,
+    fields: &Value,
+    desired: bool,
+) -> Result<Reply, Problem> {
     documents::environment(fields).map_err(Problem::unreadable)?;
     let text = fields.json();
     call.state
         .transact_host(call, |host| {
             let next = host.revision + 1;
             let mut event = event(call, "environment.write");
+            if desired && host.environment_text == text {
+                return Ok(Plan::nothing(event, unchanged(host.revision)));
+            }
             event.revision = Some(next);
+            event.touched.push(audit::Touched {
+                key: "environment".to_owned(),
+                before: rows::opt(&host.environment_text),
+                after: Some(text.clone()),
+            });
             let statement = Statement::new(
                 "INSERT INTO environments (tenant, document, revision, actor, time) VALUES ('', $1, $2, $3, $4) \
                  ON CONFLICT (tenant) DO UPDATE SET document = excluded.document, revision = excluded.revision, \
@@ -138,7 +160,7 @@ pub async fn write_environment(call: &Call, fields: &Value) -> Result<Reply, Pro
 }
 
 /// `GET /v1/host-defaults`
-pub fn defaults(call: &Call) -> Result<Reply, Problem> {
+pub fn defaults(call: &Call<'_>) -> Result<Reply, Problem> {
     let app = call.name("app")?.unwrap_or_default();
     let host = call.state.host();
     let mut out = String::from("{\"values\":{");
@@ -155,9 +177,9 @@ pub fn defaults(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `PUT /v1/host-defaults`: all defaults for one app, or for all.
-pub async fn set_defaults(call: &Call) -> Result<Reply, Problem> {
+pub async fn set_defaults(call: &Call<'_>) -> Result<Reply, Problem> {
     if call.identity.role != Role::Host {
-        return Err(denied(call, "defaults.write").await);
+        return Err(Problem::forbidden());
     }
     let app = call.name("app")?.unwrap_or_default();
     let body = call.object()?;
@@ -165,10 +187,16 @@ pub async fn set_defaults(call: &Call) -> Result<Reply, Problem> {
         .get("values")
         .filter(|values| matches!(values, Value::Map(_)))
         .ok_or_else(|| Problem::bad("the body must be {\"values\": {…}}"))?;
-    write_defaults(call, &app, values).await
+    write_defaults(call, app, values, false).await
 }
 
-pub async fn write_defaults(call: &Call, app: &str, values: &Value) -> Result<Reply, Problem> {
+/// Replaces the host's defaults; what is `desired` and there already is not written again.
+pub async fn write_defaults(
+    call: &Call<'_>,
+    app: &str,
+    values: &Value,
+    desired: bool,
+) -> Result<Reply, Problem> {
     if call.state.scanner.scan_value("", values).is_some() {
         let detail = "a default holds a credential; use a secret handle in a key declared secret";
         return Err(Problem::new(422, "plaintext-secret", detail));
@@ -199,13 +227,24 @@ pub async fn write_defaults(call: &Call, app: &str, values: &Value) -> Result<Re
                 )
             }));
             let mut event = event(call, "defaults.write");
+            let known = host.defaults.iter().filter(|(of, _, _)| of == app);
+            let known: BTreeMap<&str, &str> =
+                known.map(|(_, name, json)| (name.as_str(), json.as_str())).collect();
+            let wanted: BTreeMap<&str, String> =
+                fields.iter().map(|(name, value)| (&**name, value.json())).collect();
+            let names = known.keys().chain(wanted.keys()).copied();
+            let differs = |name: &&str| known.get(name).copied() != wanted.get(name).map(|w| &**w);
+            let differing: BTreeSet<&str> = names.filter(differs).collect();
+            if desired && differing.is_empty() {
+                return Ok(Plan::nothing(event, unchanged(host.revision)));
+            }
             event.revision = Some(next);
-            event.touched = fields
-                .iter()
-                .map(|(name, value)| audit::Touched {
-                    key: name.to_string(),
-                    before: None,
-                    after: Some(value.json()),
+            event.touched = differing
+                .into_iter()
+                .map(|name| audit::Touched {
+                    key: name.to_owned(),
+                    before: known.get(name).map(|json| (*json).to_owned()),
+                    after: wanted.get(name).cloned(),
                 })
                 .collect();
             Ok(Plan {

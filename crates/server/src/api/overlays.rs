@@ -12,14 +12,13 @@ use apps::write::all_conflicts;
 
 use crate::audit::{self, Event, Touched};
 use crate::http::{Call, MOST_CHANGES, Problem, Reply};
-use crate::state::host::Host;
 use crate::state::rows::{self, Head};
 use crate::state::tenant::{Inner, Installed};
 use crate::state::{Apply, Plan};
 use crate::store::{Cell, Statement};
 
 /// `GET …/overlay`: the values that a scope sets itself.
-pub fn show(call: &Call) -> Result<Reply, Problem> {
+pub fn show(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     if !call.identity.uses(&scope) {
         return Err(Problem::forbidden());
@@ -51,7 +50,7 @@ pub fn show(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `PATCH …/overlay`: several changes at once; `If-Match` compares the overlay's revision.
-pub async fn patch(call: &Call) -> Result<Reply, Problem> {
+pub async fn patch(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     let changes = changes(call)?;
     let base = call.base()?.map(Base::Overlay);
@@ -59,7 +58,7 @@ pub async fn patch(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `PUT …/keys/{key}`: one value; `If-Match` compares the revision of that value.
-pub async fn put_key(call: &Call) -> Result<Reply, Problem> {
+pub async fn put_key(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     let body = call.object()?;
     let value = body
@@ -74,7 +73,7 @@ pub async fn put_key(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `DELETE …/keys/{key}`: withdraws the scope's own value.
-pub async fn unset_key(call: &Call) -> Result<Reply, Problem> {
+pub async fn unset_key(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     let changes = vec![(call.part("key").to_owned(), Change::Unset)];
     let base = call.base()?.map(Base::Key);
@@ -82,7 +81,7 @@ pub async fn unset_key(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// The changes of a body `{"changes": {key: value or {"$unset": true}}}`.
-pub fn changes(call: &Call) -> Result<Vec<(String, Change)>, Problem> {
+pub fn changes(call: &Call<'_>) -> Result<Vec<(String, Change)>, Problem> {
     let body = call.object()?;
     let map = body
         .get("changes")
@@ -105,28 +104,26 @@ pub enum Base {
 }
 
 pub async fn write(
-    call: &Call,
+    call: &Call<'_>,
     scope: &Scope,
     changes: &[(String, Change)],
     base: Option<Base>,
     action: &'static str,
 ) -> Result<Reply, Problem> {
     if !call.identity.uses(scope) {
-        return Err(super::denied(call, action).await);
+        return Err(Problem::forbidden());
     }
     let app = call.part("app");
     call.state
-        .transact(call, &scope.tenant, |inner, host| {
-            plan_write(call, inner, host, app, scope, changes, base, action)
+        .transact(call, &scope.tenant, |inner, _| {
+            plan_write(call, inner, app, scope, changes, base, action)
         })
         .await
 }
 
-#[expect(clippy::too_many_arguments, reason = "one decision, all of its inputs")]
 pub fn plan_write(
-    call: &Call,
+    call: &Call<'_>,
     inner: &Inner,
-    _host: &Host,
     app: &str,
     scope: &Scope,
     changes: &[(String, Change)],
@@ -175,10 +172,37 @@ pub fn plan_write(
     }
 }
 
+/// A write of desired state: none where nothing differs, or where the same waits for a review already.
+pub fn plan_desired(
+    call: &Call<'_>,
+    inner: &Inner,
+    app: &str,
+    scope: &Scope,
+    changes: &[(String, Change)],
+) -> Result<Plan, Problem> {
+    let action = "overlay.import";
+    let installed = installed(inner, app)?;
+    if changes.is_empty() {
+        let told = reply(revision(installed, scope), "unchanged", &[], None);
+        return Ok(Plan::nothing(super::event(call, action), told));
+    }
+    let wanted = rows::changes_json(changes);
+    let waiting = inner.reviews.iter().find(|review| {
+        let same = review.app == app && review.scope == *scope && !review.moved;
+        let same = same && review.author == call.identity.name;
+        same && rows::changes_json(&review.changes) == wanted
+    });
+    if let Some(review) = waiting {
+        let told = reply(review.id, "pending", &[], Some(review.id));
+        return Ok(Plan::nothing(super::event(call, action), told));
+    }
+    plan_write(call, inner, app, scope, changes, None, action)
+}
+
 /// The plan of an accepted write, approved or not.
 #[expect(clippy::too_many_arguments, reason = "one decision, all of its inputs")]
 pub fn accepted(
-    call: &Call,
+    call: &Call<'_>,
     inner: &Inner,
     installed: &Installed,
     app: &str,
@@ -188,6 +212,10 @@ pub fn accepted(
     approver: Option<&str>,
 ) -> Plan {
     let next = inner.revision + 1;
+    // A review of the same scope may be void by this.
+    let waiting = inner.reviews.iter();
+    let mut waiting = waiting.filter(|review| review.app == app && review.scope == write.scope);
+    let alone = approver.is_none() && waiting.next().is_none();
     let author = write.author.as_deref().unwrap_or(&call.identity.name);
     event.revision = Some(next);
     event.outcome = "accepted";
@@ -214,7 +242,7 @@ pub fn accepted(
         event,
         moves: true,
         apply: match decision.overlay {
-            Some(overlay) if approver.is_none() => Apply::Overlay {
+            Some(overlay) if alone => Apply::Overlay {
                 app: app.to_owned(),
                 scope: write.scope.clone(),
                 overlay: Box::new(overlay),
@@ -351,7 +379,7 @@ fn moved(
 
 /// The audit event of a write, with values before and after, private ones covered.
 pub fn event(
-    call: &Call,
+    call: &Call<'_>,
     inner: &Inner,
     app: &str,
     scope: &Scope,
@@ -388,7 +416,7 @@ pub fn event(
 
 const MASKED: &str = "\"(secret)\"";
 
-fn covered(call: &Call, value: &Value, secret: bool) -> String {
+fn covered(call: &Call<'_>, value: &Value, secret: bool) -> String {
     let plain = call.state.scanner.scan_value("", value).is_some();
     match secret || plain {
         true => MASKED.to_owned(),
@@ -482,12 +510,12 @@ impl Stored<'_> {
 
 /// A pending write approved: the plan, or none if the review is void because its base has moved.
 pub fn plan_approval(
-    call: &Call,
+    call: &Call<'_>,
     inner: &Inner,
     review: &rows::Review,
 ) -> Result<Option<Plan>, Problem> {
     let installed = installed(inner, &review.app)?;
-    if revision(installed, &review.scope) != review.base {
+    if review.moved {
         return Ok(None);
     }
     let mut write = review.as_write().write;

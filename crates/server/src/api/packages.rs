@@ -2,7 +2,7 @@
 
 use apps::value::{Value, write_string};
 
-use super::{denied, event, quoted};
+use super::{event, quoted};
 use crate::documents;
 use crate::http::{Call, Problem, Reply};
 use crate::identity::Role;
@@ -10,7 +10,7 @@ use crate::state::{Apply, Plan};
 use crate::store::Statement;
 
 /// `GET /v1/packages`
-pub fn list(call: &Call) -> Result<Reply, Problem> {
+pub fn list(call: &Call<'_>) -> Result<Reply, Problem> {
     let host = call.state.host();
     let mut out = String::from("{\"packages\":[");
     for (at, ((app, version), uploaded)) in host.packages.iter().enumerate() {
@@ -32,7 +32,7 @@ pub fn list(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `GET /v1/packages/{app}/{version}`: the keys that it declares.
-pub fn show(call: &Call) -> Result<Reply, Problem> {
+pub fn show(call: &Call<'_>) -> Result<Reply, Problem> {
     let host = call.state.host();
     let (app, version) = (call.part("app"), call.part("version"));
     let package = host
@@ -75,9 +75,9 @@ pub fn show(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `POST /v1/packages` with `{"files": {path: text}}`. A version is never replaced by other files.
-pub async fn upload(call: &Call) -> Result<Reply, Problem> {
+pub async fn upload(call: &Call<'_>) -> Result<Reply, Problem> {
     if call.identity.role != Role::Host {
-        return Err(denied(call, "package.upload").await);
+        return Err(Problem::forbidden());
     }
     let body = call.object()?;
     let files = body
@@ -104,9 +104,7 @@ pub async fn upload(call: &Call) -> Result<Reply, Problem> {
             );
             match host.package(app, version) {
                 Some(known) if known.hash == package.hash => {
-                    let mut plan = Plan::refusal(event, Problem::bad(""));
-                    plan.reply = Ok(Reply::json(told));
-                    return Ok(plan);
+                    return Ok(Plan::nothing(event, Reply::json(told)));
                 }
                 Some(_) => {
                     event.outcome = "refused";

@@ -4,7 +4,7 @@ use apps::decide::{Command, Verdict, decide};
 use apps::layer::Authority;
 use apps::value::write_string;
 
-use super::{denied, event};
+use super::event;
 use crate::documents;
 use crate::http::{Call, Problem, Reply};
 use crate::state::host::Host;
@@ -14,18 +14,18 @@ use crate::state::{Apply, Plan};
 use crate::store::Statement;
 
 /// Whose policy the query names: the host's without a tenant.
-fn authority(call: &Call) -> Result<Authority, Problem> {
+fn authority(call: &Call<'_>) -> Result<Authority, Problem> {
     let (tenant, workspace) = (call.name("tenant")?, call.name("workspace")?);
     if tenant.is_none() && workspace.is_some() {
         return Err(Problem::bad("`workspace` needs `tenant`"));
     }
     Ok(rows::authority(
-        &tenant.unwrap_or_default(),
-        &workspace.unwrap_or_default(),
+        tenant.unwrap_or_default(),
+        workspace.unwrap_or_default(),
     ))
 }
 
-fn names(authority: &Authority) -> (&str, &str) {
+pub fn names(authority: &Authority) -> (&str, &str) {
     match authority {
         Authority::Host => ("", ""),
         Authority::Tenant { tenant } => (tenant, ""),
@@ -40,7 +40,7 @@ fn find<'p>(policies: &'p [Policy], workspace: &str, app: &str) -> Option<&'p Po
 }
 
 /// `GET /v1/policies`
-pub fn show(call: &Call) -> Result<Reply, Problem> {
+pub fn show(call: &Call<'_>) -> Result<Reply, Problem> {
     let authority = authority(call)?;
     if !call.identity.reads_policy(&authority) {
         return Err(Problem::forbidden());
@@ -48,11 +48,11 @@ pub fn show(call: &Call) -> Result<Reply, Problem> {
     let app = call.name("app")?.unwrap_or_default();
     let (tenant, workspace) = names(&authority);
     match tenant {
-        "" => Ok(shown(find(&call.state.host().policies, "", &app))),
+        "" => Ok(shown(find(&call.state.host().policies, "", app))),
         tenant => {
             let tenant = call.state.tenant(tenant)?;
             let inner = tenant.read();
-            Ok(shown(find(&inner.policies, workspace, &app)))
+            Ok(shown(find(&inner.policies, workspace, app)))
         }
     }
 }
@@ -73,10 +73,10 @@ fn shown(policy: Option<&Policy>) -> Reply {
 }
 
 /// `PUT /v1/policies`: all rules of one authority; `If-Match` compares their revision.
-pub async fn replace(call: &Call) -> Result<Reply, Problem> {
+pub async fn replace(call: &Call<'_>) -> Result<Reply, Problem> {
     let authority = authority(call)?;
     if !call.identity.writes_policy(&authority) {
-        return Err(denied(call, "policy.write").await);
+        return Err(Problem::forbidden());
     }
     let app = call.name("app")?.unwrap_or_default();
     let body = call.object()?;
@@ -84,36 +84,56 @@ pub async fn replace(call: &Call) -> Result<Reply, Problem> {
         .get("rules")
         .filter(|rules| matches!(rules, apps::value::Value::List(_)))
         .ok_or_else(|| Problem::bad("the body must be {\"rules\": […]}"))?;
-    write(call, &authority, &app, &rules.json()).await
+    write(call, &authority, app, &rules.json(), false).await
 }
 
-/// Replaces an authority's rules, if they can be satisfied.
+/// Replaces an authority's rules, if they can be satisfied; what is `desired` and there already is not written again.
 pub async fn write(
-    call: &Call,
+    call: &Call<'_>,
     authority: &Authority,
     app: &str,
     text: &str,
+    desired: bool,
 ) -> Result<Reply, Problem> {
     let base = call.base()?;
     let (tenant, workspace) = names(authority);
     match tenant {
         "" => {
             call.state
-                .transact_host(call, |host| plan_host(call, host, app, text, base))
+                .transact_host(call, |host| {
+                    match same(&host.policies, "", app, text).filter(|_| desired) {
+                        Some(known) => Ok(unchanged(call, known)),
+                        None => plan_host(call, host, app, text, base),
+                    }
+                })
                 .await
         }
         tenant => {
             call.state
                 .transact(call, tenant, |inner, _| {
-                    plan(call, inner, authority, workspace, app, text, base)
+                    match same(&inner.policies, workspace, app, text).filter(|_| desired) {
+                        Some(known) => Ok(unchanged(call, known)),
+                        None => plan(call, inner, authority, workspace, app, text, base),
+                    }
                 })
                 .await
         }
     }
 }
 
+/// The rules that are there, if they are these.
+fn same<'p>(policies: &'p [Policy], workspace: &str, app: &str, text: &str) -> Option<&'p Policy> {
+    find(policies, workspace, app).filter(|known| known.text == text)
+}
+
+fn unchanged(call: &Call<'_>, known: &Policy) -> Plan {
+    let revision = known.head.revision;
+    let told = format!("{{\"revision\":{revision},\"verdict\":\"unchanged\"}}");
+    Plan::nothing(event(call, "policy.write"), Reply::json(told))
+}
+
 fn plan_host(
-    call: &Call,
+    call: &Call<'_>,
     host: &Host,
     app: &str,
     text: &str,
@@ -146,7 +166,7 @@ fn plan_host(
 }
 
 fn plan(
-    call: &Call,
+    call: &Call<'_>,
     inner: &Inner,
     authority: &Authority,
     workspace: &str,
@@ -184,7 +204,12 @@ fn plan(
     ))
 }
 
-fn policy_event(call: &Call, app: &str, known: Option<&Policy>, text: &str) -> crate::audit::Event {
+fn policy_event(
+    call: &Call<'_>,
+    app: &str,
+    known: Option<&Policy>,
+    text: &str,
+) -> crate::audit::Event {
     let mut event = event(call, "policy.write");
     event.app = rows::opt(app);
     event.touched.push(crate::audit::Touched {
@@ -219,7 +244,7 @@ fn moved(known: Option<&Policy>, base: Option<i64>) -> Option<Problem> {
 }
 
 fn accepted(
-    call: &Call,
+    call: &Call<'_>,
     tenant: &str,
     workspace: &str,
     app: &str,

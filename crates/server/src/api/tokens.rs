@@ -3,14 +3,15 @@
 use apps::instant::Instant;
 use apps::value::write_string;
 
-use super::{denied, event, quoted};
+use super::{event, quoted};
+use crate::audit::hex;
 use crate::http::{Call, Problem, Reply, is_name};
 use crate::identity::{Identity, Role, new_token, token_hash};
 use crate::state::{Apply, Plan};
 use crate::store::{Batch, Cell, Statement};
 
 /// `GET /v1/tokens`
-pub fn list(call: &Call) -> Result<Reply, Problem> {
+pub fn list(call: &Call<'_>) -> Result<Reply, Problem> {
     if !matches!(call.identity.role, Role::Host | Role::Tenant) {
         return Err(Problem::forbidden());
     }
@@ -45,7 +46,7 @@ pub fn list(call: &Call) -> Result<Reply, Problem> {
 }
 
 /// `POST /v1/tokens` with `{name, role, tenant, workspace, user, expires}`
-pub async fn make(call: &Call) -> Result<Reply, Problem> {
+pub async fn make(call: &Call<'_>) -> Result<Reply, Problem> {
     if call.header("idempotency-key").is_some() {
         // An answer that is kept would keep the token's text with it.
         return Err(Problem::bad("tokens are made without an idempotency key"));
@@ -80,7 +81,7 @@ pub async fn make(call: &Call) -> Result<Reply, Problem> {
         None => None,
     };
     if !call.identity.may_name(&identity) {
-        return Err(denied(call, "token.create").await);
+        return Err(Problem::forbidden());
     }
     if !identity.tenant.is_empty() {
         call.state.tenant(&identity.tenant)?;
@@ -105,7 +106,7 @@ fn row(
     identity: &Identity,
     token: &str,
     expires: Option<Instant>,
-    call: &Call,
+    call: &Call<'_>,
 ) -> Result<(Statement, String), Problem> {
     let (time, by) = (call.now.to_string(), call.identity.name.as_str());
     Ok(statement(identity, token, expires, &time, by))
@@ -119,7 +120,7 @@ pub fn statement(
     time: &str,
     by: &str,
 ) -> (Statement, String) {
-    let hash = token_hash(token);
+    let hash = hex(&token_hash(token));
     let id: String = hash.chars().take(12).collect();
     let statement = Statement::new(
         "INSERT INTO tokens (hash, id, tenant, workspace, member, role, name, expires, created, created_by) \
@@ -143,7 +144,7 @@ pub fn statement(
 /// Stores a change to tokens with its record in the chain of the tenant that it is about, and has every node
 /// read the host anew, which holds the tokens.
 async fn record(
-    call: &Call,
+    call: &Call<'_>,
     tenant: &str,
     statement: Statement,
     action: &'static str,
@@ -182,9 +183,9 @@ async fn record(
 }
 
 /// `DELETE /v1/tokens/{id}`
-pub async fn revoke(call: &Call) -> Result<Reply, Problem> {
+pub async fn revoke(call: &Call<'_>) -> Result<Reply, Problem> {
     if !matches!(call.identity.role, Role::Host | Role::Tenant) {
-        return Err(denied(call, "token.revoke").await);
+        return Err(Problem::forbidden());
     }
     let host = call.state.host();
     let id = call.part("id");

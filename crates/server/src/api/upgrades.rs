@@ -4,14 +4,14 @@ use apps::decide::{Command, decide};
 use apps::upgrade::{Verdict, upgrade_report};
 
 use super::overlays::{installed, parts};
-use super::{denied, event, quoted};
+use super::{event, quoted};
 use crate::http::{Call, Problem, Reply};
 use crate::state::tenant::Inner;
 use crate::state::{Apply, Plan};
 use crate::store::Statement;
 
 /// The version that a call asks for, and whether it is there.
-fn wanted(call: &Call, version: &str) -> Result<(), Problem> {
+fn wanted(call: &Call<'_>, version: &str) -> Result<(), Problem> {
     match call.state.host().package(call.part("app"), version) {
         Some(_) => Ok(()),
         None => Err(Problem::missing("there is no such version of the app")),
@@ -19,7 +19,7 @@ fn wanted(call: &Call, version: &str) -> Result<(), Problem> {
 }
 
 /// The tenant as it would be with another version.
-async fn other(call: &Call, tenant: &str, version: &str) -> Result<Inner, Problem> {
+async fn other(call: &Call<'_>, tenant: &str, version: &str) -> Result<Inner, Problem> {
     let host = call.state.host();
     let (store, scanner) = (&call.state.store, &call.state.scanner);
     let instead = Some((call.part("app"), version));
@@ -30,25 +30,29 @@ async fn other(call: &Call, tenant: &str, version: &str) -> Result<Inner, Proble
 }
 
 /// `GET …/upgrade?tenant=&to=`: what another version would do to the overlays.
-pub async fn report(call: &Call) -> Result<Reply, Problem> {
+pub async fn report(call: &Call<'_>) -> Result<Reply, Problem> {
     let name = call.tenant()?;
-    if !call.identity.administers_tenant(&name) {
+    if !call.identity.administers_tenant(name) {
         return Err(Problem::forbidden());
     }
     let to = call
         .query("to")
         .ok_or_else(|| Problem::bad("`to` is missing: the version to compare with"))?;
-    let tenant = call.state.tenant(&name)?;
+    let tenant = call.state.tenant(name)?;
     installed(&tenant.read(), call.part("app"))?;
     wanted(call, to)?;
-    let other = other(call, &name, to).await?;
+    let other = other(call, name, to).await?;
     let inner = tenant.read();
     let mut out = String::new();
     reported(call, &inner, &other)?.write_json(&mut out);
     Ok(Reply::json(out))
 }
 
-fn reported(call: &Call, inner: &Inner, other: &Inner) -> Result<apps::upgrade::Report, Problem> {
+fn reported(
+    call: &Call<'_>,
+    inner: &Inner,
+    other: &Inner,
+) -> Result<apps::upgrade::Report, Problem> {
     let app = call.part("app");
     let (old, new) = (installed(inner, app)?, installed(other, app)?);
     Ok(upgrade_report(&old.snapshot, &new.snapshot, call.now))
@@ -56,10 +60,10 @@ fn reported(call: &Call, inner: &Inner, other: &Inner) -> Result<apps::upgrade::
 
 /// `POST …/upgrade?tenant=` with `{"to": version, "reviewed": true}`: installs the app, or switches its version. A
 /// switch that the report calls blocked, or that needs a review nobody says was made, is refused.
-pub async fn switch(call: &Call) -> Result<Reply, Problem> {
+pub async fn switch(call: &Call<'_>) -> Result<Reply, Problem> {
     let name = call.tenant()?;
-    if !call.identity.administers_tenant(&name) {
-        return Err(denied(call, "app.switch").await);
+    if !call.identity.administers_tenant(name) {
+        return Err(Problem::forbidden());
     }
     let body = call.object()?;
     let to = body
@@ -67,13 +71,13 @@ pub async fn switch(call: &Call) -> Result<Reply, Problem> {
         .and_then(|to| to.as_str())
         .ok_or_else(|| Problem::bad("the body must be {\"to\": version}"))?;
     let reviewed = body.get("reviewed").and_then(|r| r.as_bool()) == Some(true);
-    call.state.tenant(&name)?;
+    call.state.tenant(name)?;
     wanted(call, to)?;
     let app = call.part("app");
     // Decided on what is stored; should that move until it is committed, it is decided again.
     for _ in 0..4 {
-        let other = other(call, &name, to).await?;
-        let tried = call.state.transact(call, &name, |inner, _| {
+        let other = other(call, name, to).await?;
+        let tried = call.state.transact(call, name, |inner, _| {
             if inner.revision != other.revision {
                 return Err(Problem::new(
                     409,
@@ -85,7 +89,7 @@ pub async fn switch(call: &Call) -> Result<Reply, Problem> {
         });
         match tried.await {
             Err(problem) if problem.code == "busy" => {
-                call.state.reload(&name).await?;
+                call.state.reload(name).await?;
             }
             done => return done,
         }
@@ -98,7 +102,7 @@ pub async fn switch(call: &Call) -> Result<Reply, Problem> {
 }
 
 fn plan_switch(
-    call: &Call,
+    call: &Call<'_>,
     inner: &Inner,
     other: &Inner,
     app: &str,
@@ -179,10 +183,10 @@ fn plan_switch(
 }
 
 /// `DELETE …/orphans/{key}`: an admin's review of a stored value whose key is gone.
-pub async fn remove_orphan(call: &Call) -> Result<Reply, Problem> {
+pub async fn remove_orphan(call: &Call<'_>) -> Result<Reply, Problem> {
     let scope = call.scope()?;
     if !call.identity.administers(&scope) {
-        return Err(denied(call, "orphan.remove").await);
+        return Err(Problem::forbidden());
     }
     let (app, key) = (call.part("app"), call.part("key"));
     call.state

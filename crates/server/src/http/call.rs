@@ -9,6 +9,7 @@ use hyper::HeaderMap;
 use hyper::body::Bytes;
 
 use super::problem::Problem;
+use super::query::{Parts, Query};
 use crate::identity::Identity;
 use crate::state::State;
 
@@ -17,21 +18,57 @@ pub const MOST_CHANGES: usize = 1_000;
 /// How long a name of a tenant, workspace or user may be.
 const LONGEST_NAME: usize = 128;
 
-pub struct Call {
-    pub state: Arc<State>,
-    pub identity: Identity,
-    pub parts: Vec<(&'static str, String)>,
-    pub query: Vec<(String, String)>,
-    pub headers: HeaderMap,
+pub struct Call<'c> {
+    pub state: &'c Arc<State>,
+    pub identity: Arc<Identity>,
+    pub parts: Parts<'c>,
+    pub query: Query<'c>,
+    pub headers: &'c HeaderMap,
     pub body: Bytes,
     pub now: Instant,
     /// The request's id.
-    pub id: String,
-    /// Method and path with query: what an idempotency key is bound to.
-    pub line: String,
+    pub id: &'c str,
+    /// Method, and path with query: what an idempotency key is bound to.
+    pub line: (&'c str, &'c str),
+    /// Whether everything is decided and nothing is written.
+    pub dry: bool,
 }
 
-impl Call {
+/// The scope that a query names, checked, as it stands there.
+#[derive(Clone, Copy)]
+pub struct Place<'p> {
+    pub tenant: &'p str,
+    pub workspace: Option<&'p str>,
+    pub user: Option<&'p str>,
+}
+
+impl Place<'_> {
+    pub fn scope(self) -> Scope {
+        Scope {
+            tenant: self.tenant.to_owned(),
+            workspace: self.workspace.map(str::to_owned),
+            user: self.user.map(str::to_owned),
+        }
+    }
+}
+
+impl<'c> Call<'c> {
+    /// The same call, tried or meant.
+    pub fn with(&self, dry: bool) -> Call<'c> {
+        Call {
+            state: self.state,
+            identity: Arc::clone(&self.identity),
+            parts: self.parts.clone(),
+            query: self.query.clone(),
+            headers: self.headers,
+            body: self.body.clone(),
+            now: self.now,
+            id: self.id,
+            line: self.line,
+            dry,
+        }
+    }
+
     /// A part of the path.
     pub fn part(&self, name: &str) -> &str {
         let part = self.parts.iter().find(|(part, _)| *part == name);
@@ -40,7 +77,7 @@ impl Call {
 
     pub fn query(&self, name: &str) -> Option<&str> {
         let found = self.query.iter().find(|(n, _)| n == name);
-        found.map(|(_, value)| value.as_str())
+        found.map(|(_, value)| &**value)
     }
 
     pub fn number(&self, name: &str) -> Result<Option<i64>, Problem> {
@@ -58,32 +95,36 @@ impl Call {
     }
 
     /// A name in the query, checked.
-    pub fn name(&self, name: &str) -> Result<Option<String>, Problem> {
+    pub fn name(&self, name: &str) -> Result<Option<&str>, Problem> {
         match self.query(name) {
             None => Ok(None),
-            Some(text) if is_name(text) => Ok(Some(text.to_owned())),
+            Some(text) if is_name(text) => Ok(Some(text)),
             Some(_) => Err(Problem::bad(format!(
                 "`{name}` must be 1 to {LONGEST_NAME} letters, digits, `.`, `_`, `@`, `+` or `-`, and begin with a letter or digit"
             ))),
         }
     }
 
-    pub fn tenant(&self) -> Result<String, Problem> {
+    pub fn tenant(&self) -> Result<&str, Problem> {
         self.name("tenant")?
             .ok_or_else(|| Problem::bad("`tenant` is missing"))
     }
 
     /// The scope that the query names.
     pub fn scope(&self) -> Result<Scope, Problem> {
-        let scope = Scope {
+        self.place().map(Place::scope)
+    }
+
+    pub fn place(&self) -> Result<Place<'_>, Problem> {
+        let place = Place {
             tenant: self.tenant()?,
             workspace: self.name("workspace")?,
             user: self.name("user")?,
         };
-        if scope.user.is_some() && scope.workspace.is_none() {
+        if place.user.is_some() && place.workspace.is_none() {
             return Err(Problem::bad("`user` needs `workspace`"));
         }
-        Ok(scope)
+        Ok(place)
     }
 
     /// The body as a JSON object.
@@ -114,8 +155,8 @@ impl Call {
 
 /// Whether a text may name a tenant, workspace, user or app.
 pub fn is_name(text: &str) -> bool {
-    let inner = |c: char| c.is_ascii_alphanumeric() || "._@+-".contains(c);
+    let inner = |b: u8| b.is_ascii_alphanumeric() || b"._@+-".contains(&b);
     text.len() <= LONGEST_NAME
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && text.chars().all(inner)
+        && text.bytes().all(inner)
 }

@@ -1,14 +1,17 @@
 //! HTTP: connections, limits, who is asking, and from there to a route.
 
+mod answer;
 mod call;
+mod listen;
 mod openapi;
 mod problem;
+mod query;
 mod reply;
 pub mod routes;
-mod serve;
 
-pub use call::{Call, MOST_CHANGES, is_name};
+pub use call::{Call, MOST_CHANGES, Place, is_name};
+pub use listen::{Serving, serve};
 pub use openapi::{document as openapi, reference};
 pub use problem::Problem;
-pub use reply::{JSON, Payload, Reply};
-pub use serve::{Serving, serve};
+pub use query::{Parts, Query};
+pub use reply::{Content, JSON, Reply};

@@ -59,7 +59,7 @@ fn parameters(route: &Route) -> Vec<Value> {
     for (name, required, description) in route.query {
         let schema = match *name {
             "after" | "before" => json!({"type": "integer", "minimum": 0}),
-            "format" => json!({"enum": ["yaml", "json", "cue"]}),
+            "format" => json!({"enum": ["yaml", "json", "cue", "files"]}),
             "dryRun" => json!({"enum": ["true", "false"]}),
             _ => text.clone(),
         };
@@ -308,8 +308,8 @@ fn schemas() -> Value {
         (
             "Imported",
             object(
-                &["documents"],
-                json!({"documents": any, "dryRun": {"type": "boolean"}}),
+                &["documents", "dryRun"],
+                json!({"documents": list(map.clone()), "dryRun": {"type": "boolean"}}),
             ),
         ),
         (

@@ -10,15 +10,29 @@ use base::Diagnostic;
 use super::reply::Reply;
 use crate::store::Failure;
 
+/// Something wrong in what was sent.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    pub code: &'static str,
+    pub severity: &'static str,
+    pub message: String,
+    /// File, line and column, where a file was sent.
+    pub place: Option<String>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Problem {
     pub status: u16,
     pub code: &'static str,
     pub detail: String,
     pub conflicts: Vec<Conflict>,
-    pub findings: Vec<Diagnostic>,
+    pub findings: Vec<Finding>,
     /// Further members, as JSON.
     pub more: Vec<(&'static str, String)>,
+    /// After how many seconds to come again; 0 where that is not said.
+    pub after: u32,
+    /// Whether it is in the audit.
+    pub recorded: bool,
 }
 
 impl Problem {
@@ -30,6 +44,8 @@ impl Problem {
             conflicts: Vec::new(),
             findings: Vec::new(),
             more: Vec::new(),
+            after: u32::from(status == 503),
+            recorded: false,
         }
     }
 
@@ -48,13 +64,27 @@ impl Problem {
     }
 
     pub fn unreadable(findings: Vec<Diagnostic>) -> Problem {
+        Problem::unreadable_at(&findings, |_| None)
+    }
+
+    /// The same with the places that a finding's span stands for.
+    pub fn unreadable_at(
+        findings: &[Diagnostic],
+        place: impl Fn(base::Span) -> Option<String>,
+    ) -> Problem {
         let first = findings.iter().find(|finding| finding.is_error());
         let detail = first.map_or_else(
             || "it cannot be read".to_owned(),
             |finding| finding.message.to_string(),
         );
+        let told = |finding: &Diagnostic| Finding {
+            code: finding.code.0,
+            severity: finding.severity.word(),
+            message: finding.message.to_string(),
+            place: finding.labels.first().and_then(|label| place(label.span)),
+        };
         Problem {
-            findings,
+            findings: findings.iter().map(told).collect(),
             ..Problem::new(422, "unreadable", detail)
         }
     }
@@ -77,6 +107,11 @@ impl Problem {
         self
     }
 
+    pub fn after(self, seconds: u32) -> Problem {
+        let after = seconds;
+        Problem { after, ..self }
+    }
+
     fn title(&self) -> &'static str {
         match self.status {
             400 => "Bad request",
@@ -84,6 +119,7 @@ impl Problem {
             403 => "Forbidden",
             404 => "Not found",
             405 => "Method not allowed",
+            408 => "Too slow",
             409 | 412 => "Conflict",
             413 => "Too large",
             415 => "Unsupported media type",
@@ -112,11 +148,15 @@ impl Problem {
             out.push_str(",\"findings\":[");
             for (at, finding) in self.findings.iter().enumerate() {
                 out.push_str(if at > 0 { ",{\"code\":" } else { "{\"code\":" });
-                write_string(&mut out, finding.code.0);
+                write_string(&mut out, finding.code);
                 out.push_str(",\"severity\":");
-                write_string(&mut out, finding.severity.word());
+                write_string(&mut out, finding.severity);
                 out.push_str(",\"message\":");
                 write_string(&mut out, &finding.message);
+                if let Some(place) = &finding.place {
+                    out.push_str(",\"place\":");
+                    write_string(&mut out, place);
+                }
                 out.push('}');
             }
             out.push(']');
@@ -130,10 +170,13 @@ impl Problem {
 
     pub fn reply(&self, request: &str) -> Reply {
         let reply = Reply::new(self.status, "application/problem+json", self.json(request));
-        match self.status {
+        let reply = match self.status {
             401 => reply.header("www-authenticate", "Bearer"),
-            503 => reply.header("retry-after", "1"),
             _ => reply,
+        };
+        match self.after {
+            0 => reply,
+            seconds => reply.header("retry-after", seconds.to_string()),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::call::Call;
 use super::problem::Problem;
 use super::reply::Reply;
@@ -77,6 +79,34 @@ pub struct Route {
     pub guarded: (bool, bool),
 }
 
+impl Route {
+    /// Whether it is there to change something.
+    pub fn is_write(&self) -> bool {
+        self.method != "GET" && self.op != Op::WhatIf
+    }
+
+    /// What an attempt is called in the audit.
+    pub fn action(&self) -> &'static str {
+        match self.op {
+            Op::PatchOverlay | Op::PutKey | Op::UnsetKey => "overlay.write",
+            Op::Rollback => "overlay.rollback",
+            Op::RemoveOrphan => "orphan.remove",
+            Op::Switch => "app.switch",
+            Op::SetPolicies => "policy.write",
+            Op::Approve => "review.approve",
+            Op::Reject => "review.reject",
+            Op::Import => "documents.import",
+            Op::MakeTenant => "tenant.create",
+            Op::MakeToken => "token.create",
+            Op::RevokeToken => "token.revoke",
+            Op::Upload => "package.upload",
+            Op::SetEnvironment => "environment.write",
+            Op::SetDefaults => "defaults.write",
+            _ => "read",
+        }
+    }
+}
+
 const TENANT: &[Arg] = &[("tenant", true, "the tenant")];
 const SCOPE: &[Arg] = &[
     ("tenant", true, "the tenant"),
@@ -130,12 +160,12 @@ const CHAIN: &[Arg] = &[(
     "the tenant; the host's own chain without one",
 )];
 const IMPORT: &[Arg] = &[
-    ("format", false, "yaml (as default), json or cue"),
     (
-        "dryRun",
+        "format",
         false,
-        "true: read and check who may, write nothing",
+        "yaml (as default), json, cue, or files: {\"files\": {name: text}}",
     ),
+    ("dryRun", false, "true: decide everything, write nothing"),
 ];
 const NONE: &[Arg] = &[];
 
@@ -242,14 +272,17 @@ pub fn is_open(op: Op) -> bool {
     )
 }
 
-pub enum Found {
-    Route(&'static Route, Vec<(&'static str, String)>),
+/// Parts of a path as they stand there, by name.
+type Given<'p> = SmallVec<[(&'static str, &'p str); 2]>;
+
+pub enum Found<'p> {
+    Route(&'static Route, Given<'p>),
     /// The path is there, with these methods.
     OtherMethod(String),
     Nothing,
 }
 
-pub fn find(method: &str, path: &str) -> Found {
+pub fn find<'p>(method: &str, path: &'p str) -> Found<'p> {
     let mut others = Vec::new();
     for route in ROUTES {
         if let Some(parts) = matched(route.path, path) {
@@ -265,13 +298,13 @@ pub fn find(method: &str, path: &str) -> Found {
     }
 }
 
-fn matched(pattern: &'static str, path: &str) -> Option<Vec<(&'static str, String)>> {
-    let mut parts = Vec::new();
+fn matched<'p>(pattern: &'static str, path: &'p str) -> Option<Given<'p>> {
+    let mut parts = Given::new();
     let mut given = path.split('/');
     for wanted in pattern.split('/') {
         let part = given.next()?;
         match wanted.strip_prefix('{').and_then(|w| w.strip_suffix('}')) {
-            Some(name) => parts.push((name, part.to_owned())),
+            Some(name) => parts.push((name, part)),
             None if wanted == part => {}
             None => return None,
         }
@@ -283,11 +316,11 @@ fn matched(pattern: &'static str, path: &str) -> Option<Vec<(&'static str, Strin
 pub fn open(
     op: Op,
     state: &Arc<State>,
-    parts: &[(&'static str, String)],
+    parts: &[(&'static str, &str)],
 ) -> Option<Result<Reply, Problem>> {
     Some(match op {
         Op::Page => page::asset("index.html"),
-        Op::Asset => page::asset(parts.first().map_or("", |(_, file)| file)),
+        Op::Asset => page::asset(parts.first().map_or("", |(_, file)| *file)),
         Op::OpenApi => Ok(Reply::json(super::openapi().to_string())),
         Op::Health => Ok(match state.stale_since() {
             None => Reply::json("{\"status\":\"ok\",\"database\":\"there\"}"),
@@ -304,7 +337,7 @@ pub fn open(
     })
 }
 
-pub async fn run(op: Op, call: &Call) -> Result<Reply, Problem> {
+pub async fn run(op: Op, call: &Call<'_>) -> Result<Reply, Problem> {
     match op {
         Op::Resolve => context::resolve_keys(call),
         Op::WhatIf => context::what_if(call),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use apps::instant::Instant;
 use hashbrown::HashMap;
 use hyper::body::Bytes;
+use hyper::header::HeaderValue;
 use rustc_hash::FxBuildHasher;
 
 /// How many bytes of answers one tenant keeps.
@@ -15,7 +16,7 @@ const MOST_OF_ALL: usize = 256 << 20;
 
 #[derive(Clone, Debug)]
 pub struct Body {
-    pub etag: Box<str>,
+    pub etag: HeaderValue,
     pub bytes: Bytes,
     /// When a rule begins or ends.
     pub until: Option<Instant>,
@@ -78,7 +79,7 @@ mod tests {
 
     fn body(size: usize, until: Option<i64>) -> Body {
         Body {
-            etag: "e".into(),
+            etag: HeaderValue::from_static("e"),
             bytes: vec![0; size].into(),
             until: until.map(Instant),
         }

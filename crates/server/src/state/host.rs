@@ -1,7 +1,7 @@
 //! What belongs to the host: packages, defaults, rules, environment, tokens.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use apps::Package;
 use apps::instant::Instant;
@@ -10,16 +10,16 @@ use apps::value::Value;
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::rows::{self, Policy};
+use super::rows::{self, Policy, Span};
 use crate::audit;
 use crate::documents;
-use crate::identity::{Identity, Role};
+use crate::identity::{Identity, Role, TokenHash};
 use crate::store::{Failure, Store, View};
 
 #[derive(Clone, Debug)]
 pub struct Token {
     pub id: String,
-    pub identity: Identity,
+    pub identity: Arc<Identity>,
     pub expires: Option<Instant>,
     pub created: String,
     pub created_by: String,
@@ -35,7 +35,8 @@ pub struct Uploaded {
 #[derive(Debug, Default)]
 pub struct Host {
     pub revision: i64,
-    pub audit: Option<audit::Head>,
+    /// The end of the audit chain. It alone moves by a record without a write.
+    audit: Mutex<Option<audit::Head>>,
     /// By app and version.
     pub packages: BTreeMap<(String, String), Uploaded>,
     /// App (empty: all), name, JSON.
@@ -44,10 +45,20 @@ pub struct Host {
     pub environment: Option<Environment>,
     pub environment_text: String,
     /// By the token's hash.
-    pub tokens: HashMap<String, Token, FxBuildHasher>,
+    pub tokens: HashMap<TokenHash, Token, FxBuildHasher>,
 }
 
 impl Host {
+    pub fn chain(&self) -> Option<audit::Head> {
+        let audit = self.audit.lock().expect("nothing panics under the lock");
+        audit.clone()
+    }
+
+    pub fn set_chain(&self, head: audit::Head) {
+        let mut audit = self.audit.lock().expect("nothing panics under the lock");
+        *audit = Some(head);
+    }
+
     pub fn package(&self, app: &str, version: &str) -> Option<&Arc<Package>> {
         let key = (app.to_owned(), version.to_owned());
         self.packages.get(&key).map(|uploaded| &uploaded.package)
@@ -74,12 +85,14 @@ impl Host {
         if let Some(mut row) = rows.into_iter().next() {
             host.revision = row.int();
             let (seq, hash) = (row.int(), row.text());
-            host.audit = Some(audit::Head { seq, hash });
+            host.set_chain(audit::Head { seq, hash });
         }
         host.packages = packages(store, known).await?;
-        let entries = rows::entries(store, "").await?.into_iter();
-        host.defaults = entries.map(|e| (e.app, e.key, e.value)).collect();
-        host.policies = rows::policies(store, "").await?;
+        let own = Span::one("");
+        let entries = rows::entries(store, own).await?.into_iter();
+        host.defaults = entries.map(|(_, e)| (e.app, e.key, e.value)).collect();
+        let policies = rows::policies(store, own).await?.into_iter();
+        host.policies = policies.map(|(_, policy)| policy).collect();
         let sql = "SELECT document FROM environments WHERE tenant = $1";
         let rows = store.query(View::Tenant(""), sql, vec!["".into()]).await?;
         if let Some(mut row) = rows.into_iter().next() {
@@ -125,13 +138,14 @@ async fn packages(
     Ok(all)
 }
 
-async fn tokens(store: &Store) -> Result<HashMap<String, Token, FxBuildHasher>, Failure> {
+async fn tokens(store: &Store) -> Result<HashMap<TokenHash, Token, FxBuildHasher>, Failure> {
     let sql = "SELECT hash, id, tenant, workspace, member, role, name, expires, created, created_by FROM tokens";
     let mut all = HashMap::default();
     for mut row in store.query(View::All, sql, Vec::new()).await? {
         let (hash, id) = (row.text(), row.text());
         let (tenant, workspace, user) = (row.text(), row.text(), row.text());
-        let Some(role) = Role::parse(&row.text()) else {
+        let (role, hash) = (Role::parse(&row.text()), unhex(&hash));
+        let (Some(role), Some(hash)) = (role, hash) else {
             continue;
         };
         let name = row.text();
@@ -140,13 +154,13 @@ async fn tokens(store: &Store) -> Result<HashMap<String, Token, FxBuildHasher>, 
         let expires = expires.map(|text| Instant::parse(&text).unwrap_or(Instant(0)));
         let token = Token {
             id,
-            identity: Identity {
+            identity: Arc::new(Identity {
                 name,
                 role,
                 tenant,
                 workspace,
                 user,
-            },
+            }),
             expires,
             created: row.text(),
             created_by: row.text(),
@@ -154,4 +168,17 @@ async fn tokens(store: &Store) -> Result<HashMap<String, Token, FxBuildHasher>, 
         all.insert(hash, token);
     }
     Ok(all)
+}
+
+fn unhex(text: &str) -> Option<TokenHash> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let mut hash = TokenHash::default();
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    if pairs.len() != hash.len() || !rest.is_empty() {
+        return None;
+    }
+    for (byte, &[high, low]) in hash.iter_mut().zip(pairs) {
+        *byte = u8::try_from(digit(high)? * 16 + digit(low)?).ok()?;
+    }
+    Some(hash)
 }

@@ -6,11 +6,13 @@
 
 pub mod bodies;
 pub mod host;
+mod refusals;
 pub mod rows;
 pub mod tenant;
 mod transact;
 
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -18,13 +20,18 @@ use apps::bundle::FingerprintKey;
 use apps::instant::Instant;
 use apps::secrets::Scanner;
 use hashbrown::HashMap;
+use hyper::header::HeaderValue;
 use rustc_hash::FxBuildHasher;
+use tokio::sync::watch;
 
 use crate::http::Problem;
+use crate::limits::{Limits, Rates};
 use crate::metrics::Metrics;
 use crate::oidc::Oidc;
-use crate::store::{Failure, Row, Store, View};
+use crate::store::{ALL, Failure, Row, SOME, Store, View};
 use host::Host;
+use refusals::Refusals;
+use rows::Span;
 use tenant::{Inner, Tenant};
 
 pub use transact::{Apply, Plan};
@@ -37,6 +44,8 @@ pub struct State {
     pub metrics: Metrics,
     pub fingerprints: FingerprintKey,
     pub oidc: Option<Oidc>,
+    pub limits: Limits,
+    refusals: Refusals,
     host: RwLock<Arc<Host>>,
     tenants: RwLock<Tenants>,
     /// Writes about the host itself, one at a time.
@@ -45,6 +54,10 @@ pub struct State {
     host_read: tokio::sync::Mutex<()>,
     /// Since when the database is lost, in seconds; 0 while it is there.
     lost: AtomicI64,
+    /// Whether changes of other nodes are heard of.
+    listening: AtomicBool,
+    /// Told when the node ends, for answers that would not.
+    pub ending: watch::Sender<bool>,
     requests: AtomicU64,
     node: String,
     /// Bytes of answers kept.
@@ -61,22 +74,17 @@ pub fn now() -> Instant {
 const RETRY: Duration = Duration::from_millis(250);
 
 /// How many tenants are read at once.
-const AT_ONCE: usize = 8;
-
-/// What became of a tenant that was read beside others.
-fn settled(
-    done: Option<Result<Result<(), Failure>, tokio::task::JoinError>>,
-) -> Result<(), Failure> {
-    match done {
-        Some(Ok(outcome)) => outcome,
-        Some(Err(error)) => Err(Failure::Lost(error.to_string())),
-        None => Ok(()),
-    }
-}
+const TOGETHER: usize = 200;
+/// How often counted refusals are looked at.
+const ROUND: Duration = Duration::from_secs(5);
 
 impl State {
     /// Reads everything there is.
-    pub async fn load(store: Store, oidc: Option<Oidc>) -> Result<Arc<State>, String> {
+    pub async fn load(
+        store: Store,
+        oidc: Option<Oidc>,
+        rates: Rates,
+    ) -> Result<Arc<State>, String> {
         let told = |failure: Failure| match failure {
             Failure::Lost(why) => format!("cannot read the database: {why}"),
             Failure::Moved => "the database changes too fast to be read".to_owned(),
@@ -91,11 +99,15 @@ impl State {
             metrics: Metrics::default(),
             fingerprints: FingerprintKey::new(key),
             oidc,
+            limits: Limits::new(rates),
+            refusals: Refusals::default(),
+            ending: watch::Sender::new(false),
             host: RwLock::new(Arc::new(host)),
             tenants: RwLock::default(),
             host_turn: tokio::sync::Mutex::new(()),
             host_read: tokio::sync::Mutex::new(()),
             lost: AtomicI64::new(0),
+            listening: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             node,
             kept: Arc::default(),
@@ -108,10 +120,25 @@ impl State {
         Arc::clone(&self.host.read().expect("nothing panics under the lock"))
     }
 
+    /// Reads the host without holding on to it.
+    pub fn with_host<T>(&self, read: impl FnOnce(&Host) -> T) -> T {
+        read(&self.host.read().expect("nothing panics under the lock"))
+    }
+
     /// A request's id: the node's, and a number.
-    pub fn next_request(&self) -> String {
+    pub fn next_request(&self) -> HeaderValue {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);
-        format!("{}-{number:x}", self.node)
+        let mut id = [0; 32];
+        let mut rest = id.as_mut_slice();
+        let _ = write!(rest, "{}-{number:x}", self.node);
+        let left = rest.len();
+        let id = id.get(..id.len() - left).unwrap_or_default();
+        HeaderValue::from_bytes(id).unwrap_or(HeaderValue::from_static("-"))
+    }
+
+    /// Ends what would go on: streams, and refusals that wait to be recorded.
+    pub async fn end(&self) {
+        self.record_held(true).await;
     }
 
     /// Since when the database is lost.
@@ -178,9 +205,15 @@ impl State {
     pub async fn reload(&self, name: &str) -> Result<(), Failure> {
         let host = self.host();
         let inner = Inner::load(&self.store, name, &host, &self.scanner, None).await;
-        let Some(inner) = self.note(inner)? else {
-            return Ok(());
-        };
+        if let Some(inner) = self.note(inner)? {
+            self.place(inner);
+        }
+        Ok(())
+    }
+
+    /// Puts a tenant that was read where it belongs.
+    fn place(&self, inner: Inner) {
+        let name = inner.name.as_str();
         let known = {
             let tenants = self.tenants.read().expect("nothing panics under the lock");
             tenants.get(name).map(Arc::clone)
@@ -193,33 +226,43 @@ impl State {
                 }
             }),
             None => {
-                let mut tenants = self.tenants.write().expect("nothing panics under the lock");
+                let name = name.to_owned();
                 let tenant = Arc::new(Tenant::new(inner, &self.kept));
-                tenants.entry(name.to_owned()).or_insert(tenant);
+                let mut tenants = self.tenants.write().expect("nothing panics under the lock");
+                tenants.entry(name).or_insert(tenant);
             }
         }
-        Ok(())
     }
 
     /// Everything that is not as it is stored.
     pub async fn reload_all(self: &Arc<State>) -> Result<(), Failure> {
         self.reload_host().await?;
-        let sql = "SELECT tenant, revision, audit_seq FROM tenants WHERE tenant <> ''";
+        let sql =
+            "SELECT tenant, revision, audit_seq FROM tenants WHERE tenant <> '' ORDER BY tenant";
         let rows = self.store.query(View::All, sql, Vec::new()).await;
-        let mut under_way = tokio::task::JoinSet::new();
-        for mut row in self.note(rows)? {
-            let (name, revision, seq) = (row.text(), row.int(), row.int());
-            if self.knows(&name, (revision, seq)) {
+        let all = self
+            .note(rows)?
+            .into_iter()
+            .map(|mut row| (row.text(), (row.int(), row.int())));
+        let all: Vec<(String, (i64, i64))> = all.collect();
+        let host = self.host();
+        for part in all.chunks(TOGETHER) {
+            let behind = part
+                .iter()
+                .filter(|(name, stored)| !self.knows(name, *stored));
+            let behind: Vec<&str> = behind.map(|(name, _)| name.as_str()).collect();
+            let (Some(first), Some(last)) = (behind.first(), behind.last()) else {
                 continue;
-            }
-            if under_way.len() == AT_ONCE {
-                settled(under_way.join_next().await)?;
-            }
-            let state = Arc::clone(self);
-            under_way.spawn(async move { state.reload(&name).await });
-        }
-        while let Some(one) = under_way.join_next().await {
-            settled(Some(one))?;
+            };
+            let stored = self.note(rows::read(&self.store, Span::of(first, last)).await)?;
+            let (state, host) = (Arc::clone(self), Arc::clone(&host));
+            let compiled = tokio::task::spawn_blocking(move || {
+                for stored in stored {
+                    state.place(Inner::new(stored, &host, &state.scanner, None));
+                }
+            });
+            let compiled = compiled.await;
+            compiled.map_err(|error| Failure::Lost(error.to_string()))?;
         }
         Ok(())
     }
@@ -227,7 +270,11 @@ impl State {
     /// What another node, or this one, has changed.
     async fn heard(self: &Arc<State>, name: &str) -> Result<(), Failure> {
         match name {
-            "*" => self.reload_all().await,
+            ALL => self.reload_all().await,
+            SOME => match self.is_behind().await? {
+                true => self.reload_all().await,
+                false => Ok(()),
+            },
             "" => self.reload_host().await,
             name => {
                 let sql = "SELECT revision, audit_seq FROM tenants WHERE tenant = $1";
@@ -242,6 +289,22 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Whether the host or any tenant has moved.
+    async fn is_behind(&self) -> Result<bool, Failure> {
+        let sql = "SELECT tenant, revision, audit_seq FROM tenants";
+        let rows = self.store.query(View::All, sql, Vec::new()).await;
+        let mut rows = self.note(rows)?.into_iter();
+        let host = self.host();
+        let known = (host.revision, host.chain().map_or(0, |head| head.seq));
+        Ok(rows.any(|mut row| {
+            let (name, stored) = (row.text(), (row.int(), row.int()));
+            match name.as_str() {
+                "" => stored > known,
+                name => !self.knows(name, stored),
+            }
+        }))
     }
 
     /// Whether memory holds a tenant as of this revision and audit record, or later.
@@ -259,8 +322,12 @@ impl State {
         let listener = Arc::clone(&self);
         let listening = async move {
             loop {
-                let heard = |name| drop(tell.send(name));
+                let heard = |name| {
+                    listener.listening.store(true, Ordering::Relaxed);
+                    drop(tell.send(name));
+                };
                 let ended = listener.store.listen(heard).await;
+                listener.listening.store(false, Ordering::Relaxed);
                 // A connection that ends is a loss too: until it is back, changes are not heard of.
                 let lost = ended.and(Err::<(), _>(Failure::Lost("not listening".to_owned())));
                 let _ = listener.note(lost);
@@ -283,11 +350,18 @@ impl State {
         let probing = async {
             loop {
                 tokio::time::sleep(RETRY).await;
-                if self.stale_since().is_some() && self.reload_all().await.is_ok() {
+                let stale = self.stale_since().is_some() && self.listening.load(Ordering::Relaxed);
+                if stale && self.reload_all().await.is_ok() {
                     self.lost.store(0, Ordering::Relaxed);
                 }
             }
         };
-        tokio::join!(listening, reloading, probing);
+        let recording = async {
+            loop {
+                tokio::time::sleep(ROUND).await;
+                self.record_held(false).await;
+            }
+        };
+        tokio::join!(listening, reloading, probing, recording);
     }
 }

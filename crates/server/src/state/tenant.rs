@@ -15,10 +15,10 @@ use tokio::sync::watch;
 
 use super::bodies::Bodies;
 use super::host::Host;
-use super::rows::{self, Head, Policy, Review};
+use super::rows::{self, Head, Policy, Review, Span, Stored};
 use crate::audit;
 use crate::documents;
-use crate::store::{Failure, Store, View};
+use crate::store::{Failure, Store};
 
 pub struct Installed {
     pub version: String,
@@ -92,28 +92,23 @@ impl Inner {
         scanner: &Arc<Scanner>,
         instead: Instead<'_>,
     ) -> Result<Option<Inner>, Failure> {
-        let sql = "SELECT revision, audit_seq, audit_hash FROM tenants WHERE tenant = $1";
-        let rows = store
-            .query(View::Tenant(name), sql, vec![name.into()])
-            .await?;
-        let Some(mut row) = rows.into_iter().next() else {
-            return Ok(None);
-        };
+        let stored = rows::read(store, Span::one(name)).await?;
+        let one = stored.into_iter().next();
+        Ok(one.map(|stored| Inner::new(stored, host, scanner, instead)))
+    }
+
+    /// A tenant from its rows.
+    pub fn new(stored: Stored, host: &Host, scanner: &Arc<Scanner>, instead: Instead<'_>) -> Inner {
         let mut inner = Inner {
-            name: name.to_owned(),
-            revision: row.int(),
-            audit: audit::Head {
-                seq: row.int(),
-                hash: row.text(),
-            },
+            name: stored.tenant,
+            revision: stored.revision,
+            audit: stored.audit,
             host_revision: host.revision,
             apps: BTreeMap::new(),
-            policies: rows::policies(store, name).await?,
-            reviews: rows::reviews(store, name).await?,
+            policies: stored.policies,
+            reviews: stored.reviews,
         };
-        let entries = rows::entries(store, name).await?;
-        let heads = rows::heads(store, name).await?;
-        let mut installs = rows::installs(store, name).await?;
+        let mut installs = stored.installs;
         if let Some((app, version)) = instead {
             installs.retain(|(installed, _)| installed != app);
             installs.push((app.to_owned(), version.to_owned()));
@@ -122,8 +117,8 @@ impl Inner {
             let Some(package) = host.package(&app, &version) else {
                 continue;
             };
-            let snapshot = inner.compile(&app, package, &entries, host, scanner);
-            let heads = heads.iter().filter(|(of, _, _)| *of == app);
+            let snapshot = inner.compile(&app, package, &stored.entries, host, scanner);
+            let heads = stored.heads.iter().filter(|(of, _, _)| *of == app);
             let heads = heads.map(|(_, scope, head)| (scope.clone(), head.clone()));
             let installed = Installed {
                 version,
@@ -132,7 +127,7 @@ impl Inner {
             };
             inner.apps.insert(app, installed);
         }
-        Ok(Some(inner))
+        inner
     }
 
     fn compile(

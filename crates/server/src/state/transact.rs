@@ -13,7 +13,7 @@ use crate::http::{Call, Problem, Reply};
 use crate::store::{Batch, Cell, Failure, Statement, View};
 
 /// How often a write is decided anew before its author is asked to try again.
-const ATTEMPTS: usize = 16;
+pub const ATTEMPTS: usize = 16;
 /// How long an idempotency key is remembered, in seconds.
 const REMEMBERED: i64 = 86_400;
 
@@ -42,6 +42,21 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What is there already: nothing is stored and nothing recorded.
+    pub fn nothing(event: Event, reply: Reply) -> Plan {
+        Plan {
+            statements: Vec::new(),
+            event,
+            moves: false,
+            apply: Apply::Nothing,
+            reply: Ok(reply),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        !self.moves && self.reply.is_ok()
+    }
+
     /// A refusal: nothing changes but the audit chain.
     pub fn refusal(event: Event, problem: Problem) -> Plan {
         Plan {
@@ -51,6 +66,15 @@ impl Plan {
             apply: Apply::Nothing,
             reply: Err(problem),
         }
+    }
+}
+
+/// A refusal that stands in the audit.
+fn recorded(problem: Problem) -> Problem {
+    let recorded = true;
+    Problem {
+        recorded,
+        ..problem
     }
 }
 
@@ -64,7 +88,7 @@ impl State {
     /// A write about a tenant.
     pub async fn transact(
         &self,
-        call: &Call,
+        call: &Call<'_>,
         name: &str,
         plan: impl Fn(&Inner, &Host) -> Result<Plan, Problem>,
     ) -> Result<Reply, Problem> {
@@ -82,6 +106,9 @@ impl State {
             let (plan, batch, head, revision) = {
                 let inner = tenant.read();
                 let plan = plan(&inner, &host)?;
+                if call.dry || plan.is_nothing() {
+                    return plan.reply;
+                }
                 let moved = inner.revision + i64::from(plan.moves);
                 let known = (inner.revision, &inner.audit);
                 let (batch, head) = batch(call, name, known, &plan, once.as_ref());
@@ -92,7 +119,7 @@ impl State {
                 Ok(()) => {
                     self.metrics.wrote(plan.reply.is_ok());
                     self.put(name, plan.apply, head, revision).await;
-                    return plan.reply;
+                    return plan.reply.map_err(recorded);
                 }
                 Err(Failure::Moved) => self.reload(name).await?,
                 Err(lost) => return Err(lost.into()),
@@ -104,7 +131,7 @@ impl State {
     /// A write about the host itself.
     pub async fn transact_host(
         &self,
-        call: &Call,
+        call: &Call<'_>,
         plan: impl Fn(&Host) -> Result<Plan, Problem>,
     ) -> Result<Reply, Problem> {
         self.writable()?;
@@ -115,19 +142,25 @@ impl State {
                 return Ok(reply);
             }
             let host = self.host();
-            let Some(chain) = &host.audit else {
+            let Some(chain) = host.chain() else {
                 return Err(Failure::Lost("no host row".to_owned()).into());
             };
             let plan = plan(&host)?;
-            let known = (host.revision, chain);
-            let (batch, _) = batch(call, "", known, &plan, once.as_ref());
+            if call.dry || plan.is_nothing() {
+                return plan.reply;
+            }
+            let known = (host.revision, &chain);
+            let (batch, head) = batch(call, "", known, &plan, once.as_ref());
             let committed = self.store.commit(batch).await;
             match self.note(committed) {
                 Ok(()) => {
                     self.metrics.wrote(plan.reply.is_ok());
-                    // Committed is committed: if memory cannot follow now, it will when the database is back.
-                    let _ = self.reload_host().await;
-                    return plan.reply;
+                    match plan.moves {
+                        // Committed is committed: if memory cannot follow now, it will when the database is back.
+                        true => drop(self.reload_host().await),
+                        false => host.set_chain(head),
+                    }
+                    return plan.reply.map_err(recorded);
                 }
                 Err(Failure::Moved) => self.reload_host().await?,
                 Err(lost) => return Err(lost.into()),
@@ -176,7 +209,7 @@ impl State {
     /// The answer that was given to the same request before.
     async fn replay(
         &self,
-        call: &Call,
+        call: &Call<'_>,
         tenant: &str,
         once: Option<&Once>,
     ) -> Result<Option<Reply>, Problem> {
@@ -213,7 +246,7 @@ impl State {
     }
 }
 
-fn once(call: &Call) -> Result<Option<Once>, Problem> {
+fn once(call: &Call<'_>) -> Result<Option<Once>, Problem> {
     let Some(key) = call.header("idempotency-key") else {
         return Ok(None);
     };
@@ -223,7 +256,8 @@ fn once(call: &Call) -> Result<Option<Once>, Problem> {
         ));
     }
     let mut digest = Sha256::new();
-    digest.update(&call.line);
+    let (method, target) = call.line;
+    digest.update(format!("{method} {target}"));
     digest.update("\n");
     digest.update(&call.body);
     Ok(Some(Once {
@@ -234,15 +268,44 @@ fn once(call: &Call) -> Result<Option<Once>, Problem> {
 
 /// The statements of a plan with the tenant's next head, which only one of several writers gets.
 fn batch(
-    call: &Call,
+    call: &Call<'_>,
     name: &str,
     (revision, chain): (i64, &audit::Head),
     plan: &Plan,
     once: Option<&Once>,
 ) -> (Batch, audit::Head) {
-    let link = audit::link(chain, name, &plan.event);
     let next = revision + i64::from(plan.moves);
-    let mut statements = vec![
+    let (mut statements, head) = moved(name, (revision, chain), next, &plan.event);
+    statements.extend(plan.statements.iter().cloned());
+    if let Some(once) = once {
+        statements.extend(remember(call, name, plan, once));
+    }
+    let batch = Batch {
+        tenant: name.to_owned(),
+        statements,
+    };
+    (batch, head)
+}
+
+/// A record alone, about something that changed nothing.
+pub fn record(name: &str, known: (i64, &audit::Head), event: &Event) -> (Batch, audit::Head) {
+    let (statements, head) = moved(name, known, known.0, event);
+    let batch = Batch {
+        tenant: name.to_owned(),
+        statements,
+    };
+    (batch, head)
+}
+
+/// The tenant's next revision and record, and the head of its chain then.
+fn moved(
+    name: &str,
+    (revision, chain): (i64, &audit::Head),
+    next: i64,
+    event: &Event,
+) -> (Vec<Statement>, audit::Head) {
+    let link = audit::link(chain, name, event);
+    let statements = vec![
         Statement::new(
             "UPDATE tenants SET revision = $1, audit_seq = $2, audit_hash = $3 \
              WHERE tenant = $4 AND revision = $5 AND audit_seq = $6",
@@ -266,28 +329,21 @@ fn batch(
             ],
         ),
     ];
-    statements.extend(plan.statements.iter().cloned());
-    if let Some(once) = once {
-        statements.extend(remember(call, name, plan, once));
-    }
     let head = audit::Head {
         seq: link.seq,
         hash: link.hash,
     };
-    let batch = Batch {
-        tenant: name.to_owned(),
-        statements,
-    };
-    (batch, head)
+    (statements, head)
 }
 
-fn remember(call: &Call, name: &str, plan: &Plan, once: &Once) -> [Statement; 2] {
+fn remember(call: &Call<'_>, name: &str, plan: &Plan, once: &Once) -> [Statement; 2] {
     let (status, body, etag) = match &plan.reply {
         Ok(reply) => {
             let body = String::from_utf8_lossy(reply.body()).into_owned();
-            (reply.status, body, reply.etag.clone().unwrap_or_default())
+            let etag = reply.etag.as_ref().and_then(|etag| etag.to_str().ok());
+            (reply.status, body, etag.unwrap_or_default())
         }
-        Err(problem) => (problem.status, problem.json(&call.id), String::new()),
+        Err(problem) => (problem.status, problem.json(call.id), ""),
     };
     let reply = serde_json::json!({"status": status, "body": body, "etag": etag});
     let now = now();

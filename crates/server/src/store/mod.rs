@@ -7,8 +7,10 @@
 
 mod postgres;
 mod sqlite;
+mod url;
 
 use std::path::Path;
+use std::time::Duration;
 
 pub use postgres::Postgres;
 pub use sqlite::Sqlite;
@@ -97,6 +99,11 @@ pub struct Batch {
     pub statements: Vec<Statement>,
 }
 
+/// No tenant's name: anything may have changed before we listened.
+pub const ALL: &str = "*";
+/// No tenant's name: whoever has moved since is to be found.
+pub const SOME: &str = "?";
+
 #[derive(Debug)]
 pub enum Failure {
     /// What the batch was decided on has changed.
@@ -134,8 +141,9 @@ impl Store {
         Sqlite::open(path).map(Store::Sqlite)
     }
 
-    pub async fn postgres(url: &str) -> Result<Store, String> {
-        Postgres::open(url).await.map(Store::Postgres)
+    /// With `poll` the nodes look for each other's changes so often, instead of being told of them.
+    pub async fn postgres(url: &str, poll: Option<Duration>) -> Result<Store, String> {
+        Postgres::open(url, poll).await.map(Store::Postgres)
     }
 
     pub async fn commit(&self, batch: Batch) -> Result<(), Failure> {
@@ -157,11 +165,14 @@ impl Store {
         }
     }
 
-    /// Hears of tenants that other nodes changed; nothing on SQLite, which has one node. Ends when the
-    /// connection does.
-    pub async fn listen(&self, heard: impl FnMut(String) + Send) -> Result<(), Failure> {
+    /// Hears of tenants that other nodes changed, by name, or [`ALL`] or [`SOME`]; nothing on SQLite, which has one node.
+    /// Ends when the connection does.
+    pub async fn listen(&self, mut heard: impl FnMut(String) + Send) -> Result<(), Failure> {
         match self {
-            Store::Sqlite(_) => std::future::pending().await,
+            Store::Sqlite(_) => {
+                heard(ALL.to_owned());
+                std::future::pending().await
+            }
             Store::Postgres(store) => store.listen(heard).await,
         }
     }

@@ -9,19 +9,36 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime, Timeouts};
+use futures_util::future::join_all;
+use tokio_postgres::AsyncMessage;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{AsyncMessage, NoTls};
 
-use super::{Batch, Cell, Failure, Row, View};
+use super::url::Url;
+use super::{ALL, Batch, Cell, Failure, Row, SOME, Statement, View};
+use crate::tls::{self, ForPostgres};
 
+/// How long a line on which nothing is told goes unasked.
+const SILENCE: Duration = Duration::from_secs(1);
 /// How long a node waits for the database before it says that it is lost.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Takes on the role that sees the rows of one tenant.
+const ENTER: &str =
+    "SELECT set_config('role', 'lath_service', true), set_config('lath.tenant', $1, true)";
+/// Tells every node whose rows have changed.
+const TELL: &str = "SELECT pg_notify('lath', $1)";
+/// How many statements are sent before their outcomes are awaited. They are carried out in the order in which they are
+/// sent, and one that fails makes all after it fail. (`join_all` keeps the order of so many.)
+const AT_ONCE: usize = 24;
 
 #[derive(Clone)]
 pub struct Postgres {
     pool: Pool,
     config: Arc<tokio_postgres::Config>,
+    tls: ForPostgres,
+    /// How often to look for changes, where the engine cannot tell of them.
+    poll: Option<Duration>,
 }
 
 fn lost(error: tokio_postgres::Error) -> Failure {
@@ -30,12 +47,11 @@ fn lost(error: tokio_postgres::Error) -> Failure {
 }
 
 impl Postgres {
-    pub async fn open(url: &str) -> Result<Postgres, String> {
-        let mut config: tokio_postgres::Config = url
-            .parse()
-            .map_err(|e| format!("`--database` is no PostgreSQL URL: {e}"))?;
+    pub async fn open(url: &str, poll: Option<Duration>) -> Result<Postgres, String> {
+        let Url { mut config, trust } = Url::parse(url)?;
+        let tls = ForPostgres(tls::connector(&trust)?);
         config.connect_timeout(PATIENCE);
-        migrate(&config).await?;
+        migrate(&config, &tls).await?;
         let manager = ManagerConfig {
             recycling_method: RecyclingMethod::Fast,
         };
@@ -44,7 +60,7 @@ impl Postgres {
             create: Some(PATIENCE),
             recycle: Some(PATIENCE),
         };
-        let pool = Pool::builder(Manager::from_config(config.clone(), NoTls, manager))
+        let pool = Pool::builder(Manager::from_config(config.clone(), tls.clone(), manager))
             .max_size(16)
             .runtime(Runtime::Tokio1)
             .timeouts(timeouts)
@@ -53,6 +69,8 @@ impl Postgres {
         Ok(Postgres {
             pool,
             config: Arc::new(config),
+            tls,
+            poll,
         })
     }
 
@@ -60,26 +78,25 @@ impl Postgres {
         let mut client = self.client().await?;
         let work = async {
             let transaction = client.transaction().await.map_err(lost)?;
-            enter(&transaction, &batch.tenant).await?;
-            for statement in &batch.statements {
-                let prepared = transaction
-                    .prepare_cached(statement.sql)
-                    .await
-                    .map_err(lost)?;
-                let changed = transaction
-                    .execute_raw(&prepared, &statement.cells)
-                    .await
-                    .map_err(lost)?;
-                if statement.must.is_some_and(|must| must != changed) {
-                    transaction.rollback().await.map_err(lost)?;
-                    return Err(Failure::Moved);
+            let enter = Statement::new(ENTER, vec![batch.tenant.as_str().into()]);
+            let tell = Statement::new(TELL, vec![batch.tenant.as_str().into()]);
+            let mut prepared = Vec::with_capacity(batch.statements.len() + 2);
+            let tell = self.poll.is_none().then_some(&tell);
+            for statement in [&enter].into_iter().chain(&batch.statements).chain(tell) {
+                let text = transaction.prepare_cached(statement.sql).await;
+                prepared.push((statement, text.map_err(lost)?));
+            }
+            for part in prepared.chunks(AT_ONCE) {
+                let run = part.iter();
+                let run =
+                    run.map(|(statement, text)| transaction.execute_raw(text, &statement.cells));
+                for ((statement, _), changed) in part.iter().zip(join_all(run).await) {
+                    let changed = changed.map_err(moved_or_lost)?;
+                    if statement.must.is_some_and(|must| must != changed) {
+                        return Err(Failure::Moved);
+                    }
                 }
             }
-            let tell = "SELECT pg_notify('lath', $1)";
-            transaction
-                .execute(tell, &[&batch.tenant])
-                .await
-                .map_err(lost)?;
             transaction.commit().await.map_err(moved_or_lost)
         };
         timely(work).await
@@ -92,13 +109,23 @@ impl Postgres {
         cells: Vec<Cell>,
     ) -> Result<Vec<Row>, Failure> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(lost)?;
-        enter(&transaction, view.setting()).await?;
-        let prepared = transaction.prepare_cached(sql).await.map_err(lost)?;
-        let params: Vec<&(dyn ToSql + Sync)> = cells.iter().map(|c| c as _).collect();
-        let rows = transaction.query(&prepared, &params).await.map_err(lost)?;
-        transaction.commit().await.map_err(lost)?;
-        rows.iter().map(cells_of).collect()
+        let work = async {
+            let transaction = client.transaction().await.map_err(lost)?;
+            let enter = transaction.prepare_cached(ENTER).await.map_err(lost)?;
+            let prepared = transaction.prepare_cached(sql).await.map_err(lost)?;
+            let params: Vec<&(dyn ToSql + Sync)> = cells.iter().map(|c| c as _).collect();
+            let setting: [&(dyn ToSql + Sync); 1] = [&view.setting()];
+            let (entered, rows) = tokio::join!(
+                biased;
+                transaction.execute(&enter, &setting),
+                transaction.query(&prepared, &params),
+            );
+            entered.map_err(lost)?;
+            let rows = rows.map_err(lost)?;
+            transaction.commit().await.map_err(lost)?;
+            rows.iter().map(cells_of).collect()
+        };
+        timely(work).await
     }
 
     async fn client(&self) -> Result<deadpool_postgres::Object, Failure> {
@@ -107,7 +134,13 @@ impl Postgres {
     }
 
     pub async fn listen(&self, mut heard: impl FnMut(String) + Send) -> Result<(), Failure> {
-        let (client, mut connection) = self.config.connect(NoTls).await.map_err(lost)?;
+        if let Some(pause) = self.poll {
+            loop {
+                tokio::time::sleep(pause).await;
+                heard(SOME.to_owned());
+            }
+        }
+        let (client, mut connection) = self.config.connect(self.tls.clone()).await.map_err(lost)?;
         let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
         let pump = tokio::spawn(async move {
             while let Some(message) =
@@ -127,9 +160,20 @@ impl Postgres {
         let listening = client.batch_execute("LISTEN lath").await.map_err(lost);
         if listening.is_ok() {
             // Whatever was told before we listened is looked up: all tenants may have changed.
-            heard("*".to_owned());
-            while let Some(tenant) = told.recv().await {
-                heard(tenant);
+            heard(ALL.to_owned());
+            loop {
+                match tokio::time::timeout(SILENCE, told.recv()).await {
+                    Ok(Some(tenant)) => heard(tenant),
+                    Ok(None) => break,
+                    // Nothing to tell, or nobody there to tell it: a line that is cut says nothing either.
+                    Err(_) => {
+                        let asked = client.batch_execute("");
+                        match tokio::time::timeout(PATIENCE, asked).await {
+                            Ok(Ok(())) => {}
+                            _ => break,
+                        }
+                    }
+                }
             }
         }
         pump.abort();
@@ -151,18 +195,6 @@ fn moved_or_lost(error: tokio_postgres::Error) -> Failure {
         Some(code) if code.code().starts_with("40") => Failure::Moved,
         _ => lost(error),
     }
-}
-
-async fn enter(
-    transaction: &deadpool_postgres::Transaction<'_>,
-    tenant: &str,
-) -> Result<(), Failure> {
-    let role = "SET LOCAL ROLE lath_service";
-    transaction.batch_execute(role).await.map_err(lost)?;
-    let set = "SELECT set_config('lath.tenant', $1, true)";
-    let set = transaction.prepare_cached(set).await.map_err(lost)?;
-    transaction.execute(&set, &[&tenant]).await.map_err(lost)?;
-    Ok(())
 }
 
 fn cells_of(row: &tokio_postgres::Row) -> Result<Row, Failure> {
@@ -200,12 +232,12 @@ impl ToSql for Cell {
 /// Nodes that start together migrate one after the other.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(4207849484)";
 
-async fn migrate(config: &tokio_postgres::Config) -> Result<(), String> {
+async fn migrate(config: &tokio_postgres::Config, tls: &ForPostgres) -> Result<(), String> {
     let told = |error: tokio_postgres::Error| match lost(error) {
         Failure::Lost(why) => format!("cannot use the database: {why}"),
         Failure::Moved => "cannot use the database".to_owned(),
     };
-    let (mut client, connection) = config.connect(NoTls).await.map_err(told)?;
+    let (mut client, connection) = config.connect(tls.clone()).await.map_err(told)?;
     let pump = tokio::spawn(connection);
     let done = async {
         let transaction = client.transaction().await?;

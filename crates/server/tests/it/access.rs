@@ -137,7 +137,7 @@ fn request(
         .send(&method.to_uppercase(), &path, &[], body.as_bytes())
 }
 
-fn operations(document: &Value) -> Vec<(String, String, Value)> {
+pub fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let mut all = Vec::new();
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {

@@ -1,13 +1,13 @@
 //! One suite on both stores.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::client::{events, next_event};
+use crate::client::{Answer, Client, events, next_event};
 use crate::world::{APP, Database, Server, files, furnish};
 
 type Step = (&'static str, fn(&Database));
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 15] = [
     ("reads", a_value_is_resolved_with_its_provenance),
     ("writes", a_write_is_served_kept_and_in_the_history),
     ("policy", a_refused_write_says_the_rule_and_whom_to_ask),
@@ -22,8 +22,14 @@ const STEPS: [Step; 12] = [
         "audit",
         the_audit_has_every_write_and_refusal_and_shows_tampering,
     ),
+    (
+        "refusals",
+        every_refusal_is_recorded_and_none_fills_the_disk,
+    ),
     ("events", the_change_stream_resumes),
+    ("history", a_page_of_history_ends_with_a_whole_write),
     ("documents", what_is_exported_can_be_imported),
+    ("desired", desired_state_is_written_once),
     ("tokens", a_revoked_or_expired_token_is_no_token),
     ("writers", a_hundred_writers_keep_every_revision),
 ];
@@ -222,7 +228,7 @@ fn a_stale_write_learns_who_and_when(database: &Database) {
     let (mut lead, mut mate) = (node.client(&tokens["lead"]), node.client(&tokens["mate"]));
     let path = format!("{APP}/overlay?tenant=t1&workspace=w1");
     let etag = lead.get(&path).header("etag").unwrap().to_owned();
-    let write = |client: &mut crate::client::Client, size: u32| {
+    let write = |client: &mut Client, size: u32| {
         let body = json!({"changes": {"size": size}}).to_string();
         client.send("PATCH", &path, &[("If-Match", &etag)], body.as_bytes())
     };
@@ -305,17 +311,28 @@ fn a_review_needs_another_person(database: &Database) {
     );
     mate.post(&format!("/v1/reviews/{id}/approve?tenant=t1"), &json!({}))
         .ok(404);
-    // A review whose base has moved is void.
-    let id = lead.put(&key, &json!({"value": ["b"]})).ok(202)["review"]
-        .as_i64()
-        .unwrap();
+    // A review is void when a value that it changes was changed since, and by nothing else.
+    let mut ask = |value: &str| {
+        let asked = lead.put(&key, &json!({"value": [value]})).ok(202);
+        asked["review"].as_i64().unwrap()
+    };
+    let (first, second) = (ask("b"), ask("c"));
     mate.put(
         &format!("{APP}/keys/size?tenant=t1&workspace=w1"),
         &json!({"value": 1}),
     )
     .ok(200);
-    mate.post(&format!("/v1/reviews/{id}/approve?tenant=t1"), &json!({}))
-        .ok(409);
+    mate.post(
+        &format!("/v1/reviews/{first}/approve?tenant=t1"),
+        &json!({}),
+    )
+    .ok(200);
+    let void = format!("/v1/reviews/{second}/approve?tenant=t1");
+    assert_eq!(
+        mate.post(&void, &json!({})).ok(409)["code"],
+        "version-conflict"
+    );
+    mate.post(&void, &json!({})).ok(404);
     let id = lead.put(&key, &json!({"value": ["c"]})).ok(202)["review"]
         .as_i64()
         .unwrap();
@@ -325,7 +342,7 @@ fn a_review_needs_another_person(database: &Database) {
         mate.get("/v1/reviews?tenant=t1").ok(200)["reviews"],
         json!([])
     );
-    assert_eq!(mate.get(&read).ok(200)["values"][0]["value"], json!(["a"]));
+    assert_eq!(mate.get(&read).ok(200)["values"][0]["value"], json!(["b"]));
 }
 
 fn an_upgrade_makes_orphans_and_a_downgrade_revives_them(database: &Database) {
@@ -417,7 +434,7 @@ fn the_audit_has_every_write_and_refusal_and_shows_tampering(database: &Database
         !text.contains("AKIA") && !text.contains("vault/ada"),
         "{text}"
     );
-    let audit: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let audit: Value = serde_json::from_str(&text).unwrap();
     let last: Vec<_> = audit["records"]
         .as_array()
         .unwrap()
@@ -647,20 +664,266 @@ fn a_revoked_or_expired_token_is_no_token(database: &Database) {
     assert!(!boss.get("/v1/tokens").text().contains("lath_"));
 }
 
-/// A hundred writers on the same keys of one overlay, and one key that all of them saw unset. `LATH_KEYS=100` for
-/// the whole proof.
+/// The records of a chain, from the first.
+fn records(client: &mut Client, chain: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    loop {
+        let after = all.last().map_or(json!(0), |r: &Value| r["seq"].clone());
+        let page = client.get(&format!("/v1/audit?after={after}{chain}"));
+        let page = page.ok(200)["records"].as_array().unwrap().clone();
+        if page.is_empty() {
+            return all;
+        }
+        all.extend(page.iter().map(|line| line["record"].clone()));
+    }
+}
+
+fn every_refusal_is_recorded_and_none_fills_the_disk(database: &Database) {
+    let tokens = {
+        let node = database.node();
+        let tokens = furnish(&node);
+        let (mut ada, mut admin) = (node.client(&tokens["ada"]), node.admin());
+        let key = format!("{APP}/keys/size?{ADA}");
+        // What cannot be read, what is too much, what is not there, what may not be read.
+        ada.send("PUT", &key, &[], b"{").ok(400);
+        ada.send("PUT", &key, &[("If-Match", "x")], b"{\"value\": 1}")
+            .ok(400);
+        ada.send("PUT", &key, &[], &vec![b' '; 2 << 20]).ok(413);
+        ada.put(&format!("/v1/apps/none/keys/x?{ADA}"), &json!({"value": 1}))
+            .ok(404);
+        ada.get(&format!("{APP}/resolve?tenant=t1&workspace=w1"))
+            .ok(403);
+        ada.get(&format!("{APP}/resolve?tenant=t2")).ok(403);
+        // A read that finds nothing, or asks for nothing, is none.
+        ada.get(&format!("{APP}/explain?{ADA}&key=nothing")).ok(404);
+        ada.get(&format!("{APP}/resolve")).ok(400);
+        let told: Vec<_> = records(&mut admin, "&tenant=t1")
+            .iter()
+            .filter(|r| r["actor"] == "ada")
+            .map(|r| format!("{} {} {}", r["action"], r["outcome"], r["codes"][0]).replace('"', ""))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "overlay.write refused bad-request",
+                "overlay.write refused bad-request",
+                "overlay.write refused too-large",
+                "overlay.write refused not-found",
+                "read refused forbidden",
+                "read refused forbidden",
+            ]
+        );
+        // Without a token there is no actor; the host's chain says where it came from, and holds no credential.
+        let mut nobody = node.client("AKIAIOSFODNN7EXAMPLQ");
+        nobody.get("/v1/me?key=AKIAIOSFODNN7EXAMPLQ").ok(401);
+        let last = records(&mut admin, "").pop().unwrap();
+        assert_eq!(
+            (&last["actor"], &last["codes"][0]),
+            (&json!("unknown"), &json!("unauthorized"))
+        );
+        let detail = last["detail"].as_str().unwrap();
+        assert!(
+            detail.starts_with("GET /v1/me") && detail.ends_with("from 127.0.0.1"),
+            "{detail}"
+        );
+        assert!(!detail.contains("AKIA"), "{detail}");
+        // Many more: the first have a record each, the others are one when the minute, or the node, ends.
+        for _ in 0..60 {
+            ada.send("PUT", &key, &[], b"{").ok(400);
+        }
+        for _ in 0..40 {
+            nobody.get("/v1/me").ok(401);
+        }
+        tokens
+    };
+    let node = database.node();
+    let mut boss = node.client(&tokens["boss"]);
+    let mine = records(&mut boss, "&tenant=t1");
+    let counted = mine.last().unwrap();
+    assert_eq!(
+        (&counted["actor"], &counted["action"]),
+        (&json!("ada"), &json!("access"))
+    );
+    let count = |record: &Value| {
+        let detail = record["detail"].as_str().unwrap_or_default();
+        let (count, _) = detail
+            .split_once(" more refusals since ")
+            .unwrap_or(("1", ""));
+        count.parse::<usize>().unwrap_or(1)
+    };
+    let of = |records: &[Value], actor: &str| -> usize {
+        let refused = records.iter().filter(|r| r["outcome"] == "refused");
+        refused.filter(|r| r["actor"] == actor).map(count).sum()
+    };
+    assert_eq!(of(&mine, "ada"), 66, "all are counted");
+    let mut admin = node.admin();
+    let hosts = records(&mut admin, "");
+    assert_eq!(of(&hosts, "unknown"), 41);
+    let lines =
+        |records: &[Value], actor: &str| records.iter().filter(|r| r["actor"] == actor).count();
+    assert!(lines(&hosts, "unknown") < 20 && lines(&mine, "ada") < 66);
+    for chain in ["?tenant=t1", ""] {
+        let verified = admin.get(&format!("/v1/audit/verify{chain}")).ok(200);
+        assert_eq!(verified["intact"], true);
+    }
+}
+
+fn a_page_of_history_ends_with_a_whole_write(database: &Database) {
+    let node = database.node();
+    furnish(&node);
+    let mut admin = node.admin();
+    let properties: serde_json::Map<_, _> = (0..900)
+        .map(|key| (format!("k{key}"), json!({"type": "integer"})))
+        .collect();
+    let files = many(&json!({"properties": properties}));
+    admin.post("/v1/packages", &files).ok(201);
+    admin
+        .post("/v1/apps/many/upgrade?tenant=t1", &json!({"to": "1"}))
+        .ok(200);
+    for round in 0..3 {
+        let changes: serde_json::Map<_, _> = (0..900)
+            .map(|key| (format!("k{key}"), json!(round)))
+            .collect();
+        admin
+            .patch(
+                "/v1/apps/many/overlay?tenant=t1",
+                &json!({"changes": changes}),
+            )
+            .ok(200);
+    }
+    let mut page = |more: &str| -> Vec<Value> {
+        let path = format!("/v1/apps/many/history?tenant=t1{more}");
+        let page = admin.get(&path).ok(200);
+        page["history"].as_array().unwrap().clone()
+    };
+    let first = page("");
+    assert_eq!(first.len(), 1_800);
+    let before = &first.last().unwrap()["revision"];
+    let second = page(&format!("&before={before}"));
+    let values = |page: &[Value], value: i64| page.iter().filter(|l| l["value"] == value).count();
+    assert_eq!((values(&second, 0), values(&first, 1)), (900, 900));
+    assert_eq!(page("&key=k899").len(), 3);
+}
+
+fn desired_state_is_written_once(database: &Database) {
+    let node = database.node();
+    let tokens = furnish(&node);
+    let (mut boss, mut admin) = (node.client(&tokens["boss"]), node.admin());
+    let send = |client: &mut Client, dry: bool, files: &Value| {
+        let path = format!("/v1/documents?format=files&dryRun={dry}");
+        client.post(&path, &json!({"files": files}))
+    };
+    let verdicts = |answer: Answer| -> Vec<String> {
+        let told = answer.ok(200);
+        let verdict = |document: &Value| {
+            let verdict = match document.get("problem") {
+                Some(problem) => &problem["code"],
+                None => &document["result"]["verdict"],
+            };
+            verdict.as_str().unwrap_or("written").to_owned()
+        };
+        let documents = told["documents"].as_array().unwrap();
+        documents.iter().map(verdict).collect()
+    };
+    let revision = |client: &mut Client| {
+        let read = client.get(&format!("{APP}/resolve?tenant=t1")).ok(200);
+        (read["revision"].clone(), read["hostRevision"].clone())
+    };
+    // A rule and a value that it refuses: a dry run knows the one when it decides the other.
+    let policy = "kind: Policy\nauthority: {tenant: t1}\nrules:\n- {id: cap, keys: size, effect: range, constraint: \"<=15\", reason: r}\n";
+    let overlay = "kind: Overlay\napp: app\nscope: {tenant: t1}\nvalues: {size: 4, tone: warm}\n";
+    let wrong = overlay.replace("size: 4", "size: 40");
+    let before = revision(&mut boss);
+    let files = json!({"a.yaml": wrong, "b.yaml": policy});
+    assert_eq!(
+        verdicts(send(&mut boss, true, &files)),
+        ["accepted", "policy-out-of-range"]
+    );
+    assert_eq!(revision(&mut boss), before, "a dry run writes nothing");
+    let files = json!({"a.yaml": overlay, "b.yaml": policy});
+    assert_eq!(
+        verdicts(send(&mut boss, true, &files)),
+        ["accepted", "accepted"]
+    );
+    assert_eq!(
+        verdicts(send(&mut boss, false, &files)),
+        ["accepted", "accepted"]
+    );
+    // The same again is nothing, in the store and in the audit.
+    let (before, chain) = (revision(&mut boss), records(&mut boss, "&tenant=t1").len());
+    for _ in 0..2 {
+        assert_eq!(
+            verdicts(send(&mut boss, false, &files)),
+            ["unchanged", "unchanged"]
+        );
+    }
+    assert_eq!(revision(&mut boss), before);
+    assert_eq!(records(&mut boss, "&tenant=t1").len(), chain);
+    // So for what is the host's, and for what waits for a review.
+    let host = "kind: HostDefaults\nvalues: {size: 3}\n---\nkind: Environment\ntools: [search]\n";
+    let host = json!({"h.yaml": host});
+    assert_eq!(
+        verdicts(send(&mut admin, false, &host)),
+        ["written", "written"]
+    );
+    assert_eq!(
+        verdicts(send(&mut admin, false, &host)),
+        ["unchanged", "unchanged"]
+    );
+    let phrases = overlay.replace("tone: warm", "tone: warm, phrases: [a]");
+    let phrases = json!({"a.yaml": phrases});
+    for _ in 0..2 {
+        assert_eq!(verdicts(send(&mut boss, false, &phrases)), ["pending"]);
+    }
+    let reviews = boss.get("/v1/reviews?tenant=t1").ok(200);
+    assert_eq!(reviews["reviews"].as_array().unwrap().len(), 1);
+    // All findings at once, each with its place; nothing is written then.
+    let files = json!({"a.yaml": "kind: Overlay\napp: app\nvalues: {size: 1}\n", "b.yaml": "kind: Nonsense\n",
+        "c.yaml": overlay, "d.yaml": overlay});
+    let before = revision(&mut boss);
+    let problem = send(&mut boss, false, &files).ok(422);
+    let places: Vec<&str> = problem["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|finding| finding["place"].as_str())
+        .collect();
+    for file in ["a.yaml:", "b.yaml:", "d.yaml:"] {
+        assert!(places.iter().any(|p| p.starts_with(file)), "{problem}");
+    }
+    assert_eq!(revision(&mut boss), before);
+    for bad in [
+        json!({"files": []}),
+        json!({"files": {"a.yaml": 1}}),
+        json!({}),
+    ] {
+        boss.post("/v1/documents?format=files", &bad).ok(400);
+    }
+    boss.post("/v1/documents?dryRun=perhaps", &json!({}))
+        .ok(400);
+    let foreign = json!({"a.yaml": overlay.replace("t1", "t2")});
+    send(&mut boss, true, &foreign).ok(403);
+}
+
+/// An app named `many` with this schema.
+fn many(schema: &Value) -> Value {
+    let mut files = files("1", schema);
+    let manifest = files["files"]["app.yaml"].as_str().unwrap();
+    files["files"]["app.yaml"] = json!(manifest.replace("name: app", "name: many"));
+    files
+}
+
+/// A hundred writers on the same hundred keys of one overlay, and one key that all of them saw unset.
 fn a_hundred_writers_keep_every_revision(database: &Database) {
     let node = database.node();
     furnish(&node);
-    let keys = std::env::var("LATH_KEYS").ok().and_then(|n| n.parse().ok());
-    let (writers, keys): (i64, i64) = (100, keys.unwrap_or(20));
+    let (writers, keys): (i64, i64) = (100, 100);
+    let clock = std::time::Instant::now();
     let mut admin = node.admin();
     let properties: serde_json::Map<_, _> = (0..keys)
         .map(|key| (format!("k{key}"), json!({"type": "integer"})))
         .collect();
-    let mut files = files("1", &json!({"properties": properties}));
-    let manifest = files["files"]["app.yaml"].as_str().unwrap();
-    files["files"]["app.yaml"] = json!(manifest.replace("name: app", "name: many"));
+    let files = many(&json!({"properties": properties}));
     admin.post("/v1/packages", &files).ok(201);
     let path = "/v1/apps/many/upgrade?tenant=t1";
     let start = admin.post(path, &json!({"to": "1"})).ok(200)["revision"]
@@ -689,8 +952,10 @@ fn a_hundred_writers_keep_every_revision(database: &Database) {
             .map(|thread| thread.join().unwrap())
             .sum()
     });
+    println!("{writers} writers of {keys} keys: {:?}", clock.elapsed());
     assert_eq!(wins, 1, "exactly one of those who saw the same base wins");
     // Every write of every writer is in the history once.
+    let mut admin = node.admin();
     let mut seen = std::collections::BTreeSet::new();
     let mut before = i64::MAX;
     loop {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use server::http::Serving;
+use server::limits::Rates;
 use server::store::Store;
 use server::{Settings, start};
 use tempfile::TempDir;
@@ -29,6 +30,14 @@ impl Node {
         store: impl Future<Output = Result<Store, String>>,
         oidc: Option<server::oidc::Oidc>,
     ) -> Node {
+        Node::limited(store, oidc, Rates::default())
+    }
+
+    pub fn limited(
+        store: impl Future<Output = Result<Store, String>>,
+        oidc: Option<server::oidc::Oidc>,
+        rates: Rates,
+    ) -> Node {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -39,6 +48,7 @@ impl Node {
                 listen: "127.0.0.1:0".parse().unwrap(),
                 store: store.await?,
                 oidc,
+                rates,
                 admin_token: Some(ADMIN.to_owned()),
                 demo: None,
             })
@@ -58,7 +68,7 @@ impl Node {
     }
 
     pub fn postgres(url: &str) -> Node {
-        Node::start(Store::postgres(url), None)
+        Node::start(Store::postgres(url, None), None)
     }
 
     pub fn client(&self, token: &str) -> Client {
@@ -76,6 +86,15 @@ impl Drop for Node {
             self.runtime.block_on(serving.end());
         }
     }
+}
+
+/// What a future comes to.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(future)
 }
 
 /// A database of its own for one test; SQLite in a folder, or a database in the PostgreSQL we started.
@@ -104,6 +123,8 @@ pub struct Server {
     /// Whether it runs as the package's user: PostgreSQL refuses to run as root.
     as_user: bool,
     count: AtomicU32,
+    /// A port with TLS, where one was asked for.
+    pub port: Option<u16>,
 }
 
 fn bin() -> PathBuf {
@@ -120,6 +141,45 @@ fn bin() -> PathBuf {
 
 impl Server {
     pub fn start() -> Server {
+        Server::make(None)
+    }
+
+    /// One that is also reached over TCP, with TLS only, by a certificate for `localhost` that [`Server::root`] vouches for.
+    pub fn secure() -> Server {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        Server::make(Some(port))
+    }
+
+    pub fn root(&self) -> PathBuf {
+        self.folder.path().join("root.pem")
+    }
+
+    /// A root, and a certificate of it for `localhost`.
+    fn certify(&self) {
+        let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+        let name =
+            "-addext subjectAltName=DNS:localhost -addext basicConstraints=critical,CA:FALSE";
+        for line in [
+            format!("req -x509 -days 2 {key} -subj /CN=root -keyout root.key -out root.pem"),
+            format!(
+                "req -x509 -days 2 {key} -subj /CN=localhost {name} -CA root.pem -CAkey root.key -keyout server.key -out server.pem"
+            ),
+        ] {
+            let mut run = Command::new("openssl");
+            run.args(line.split(' ')).current_dir(self.folder.path());
+            let out = run.output().unwrap();
+            let told = String::from_utf8_lossy(&out.stderr).into_owned();
+            assert!(out.status.success(), "{line}: {told}");
+        }
+        let mut own = Command::new("chown");
+        own.arg("postgres")
+            .arg(self.folder.path().join("server.key"));
+        let _ = own.stderr(Stdio::null()).status();
+    }
+
+    fn make(port: Option<u16>) -> Server {
         let folder = tempfile::tempdir().unwrap();
         let owned = Command::new("chown")
             .arg("postgres")
@@ -131,7 +191,11 @@ impl Server {
             bin: bin(),
             as_user: owned.is_ok_and(|status| status.success()),
             count: AtomicU32::new(0),
+            port,
         };
+        if port.is_some() {
+            server.certify();
+        }
         let data = server.data();
         let data = data.to_str().unwrap();
         let init = [
@@ -178,10 +242,15 @@ impl Server {
     }
 
     pub fn up(&self) {
-        let socket = format!(
-            "-k {} -c listen_addresses= -c fsync=off -c max_connections=200",
-            self.folder.path().display()
-        );
+        let folder = self.folder.path().display();
+        let reached = match self.port {
+            None => "-c listen_addresses=".to_owned(),
+            Some(port) => format!(
+                "-c listen_addresses=127.0.0.1 -c port={port} -c ssl=on -c ssl_cert_file={folder}/server.pem \
+                 -c ssl_key_file={folder}/server.key"
+            ),
+        };
+        let socket = format!("-k {folder} {reached} -c fsync=off -c max_connections=200");
         let data = self.data();
         let log = self.folder.path().join("log");
         let (data, log) = (data.to_str().unwrap(), log.to_str().unwrap());
@@ -203,6 +272,15 @@ impl Server {
         ]);
     }
 
+    fn psql(&self) -> Command {
+        let mut run = Command::new(self.bin.join("psql"));
+        run.arg("-h").arg(self.folder.path());
+        if let Some(port) = self.port {
+            run.args(["-p", &port.to_string()]);
+        }
+        run
+    }
+
     /// A fresh database, owned by someone who is no superuser: row-level security would not bind one.
     pub fn database(&self) -> Database {
         let number = self.count.fetch_add(1, Ordering::Relaxed);
@@ -219,11 +297,9 @@ impl Server {
 
     /// Runs SQL as the server's own superuser; the answer as text.
     pub fn sql(&self, database: &str, sql: &str) -> String {
-        let socket = self.folder.path().to_str().unwrap();
-        let out = Command::new(self.bin.join("psql"))
+        let out = self
+            .psql()
             .args([
-                "-h",
-                socket,
                 "-U",
                 "owner",
                 "-d",

@@ -3,24 +3,12 @@
 //!
 //! With `LATH_BLESS` the screenshots in `docs/images` are made anew.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "a test program: a failure is a failed test"
-)]
-
-#[path = "../../server/tests/it/client.rs"]
-#[allow(dead_code, reason = "shared with the service's own tests")]
-mod client;
-mod process;
-
 use std::time::{Duration, Instant};
 
-use client::Client;
-use process::Running;
 use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::process::Running;
 
 /// A session of a browser, spoken to over WebDriver.
 struct Browser {

@@ -1,29 +1,15 @@
 //! `lath serve` as a process: killed while it writes, ended in order, and its audit checked by `lath audit verify`.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    reason = "a test program: a failure is a failed test"
-)]
-
-#[path = "../../server/tests/it/client.rs"]
-#[allow(dead_code, reason = "shared with the service's own tests")]
-mod client;
-mod process;
-#[path = "../../server/tests/it/world.rs"]
-#[allow(dead_code, reason = "shared with the service's own tests")]
-mod world;
-
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
-use client::Client;
-use process::Running;
 use serde_json::{Value, json};
-use world::{ADMIN, APP};
+
+use crate::client::Client;
+use crate::process::Running;
+use crate::world::{self, ADMIN, APP};
 
 fn node(place: &[&str]) -> Running {
     let arguments = [&["serve", "--listen", "127.0.0.1:0"], place].concat();
@@ -52,8 +38,8 @@ impl Writer {
         format!("{APP}/keys/size?tenant=t1&workspace=w1&user={}", self.name)
     }
 
-    /// Writes until the node is gone.
-    fn run(&mut self, client: &mut Client) {
+    /// Writes until the node is gone, and tells of each write that was acknowledged.
+    fn run(&mut self, client: &mut Client, tell: &mpsc::Sender<()>) {
         loop {
             let key = format!("{}-{}", self.name, self.next);
             let body = json!({"value": self.next}).to_string();
@@ -64,7 +50,10 @@ impl Writer {
                 body.as_bytes(),
             );
             match sent {
-                Ok(answer) if answer.status == 200 => self.next += 1,
+                Ok(answer) if answer.status == 200 => {
+                    self.next += 1;
+                    let _ = tell.send(());
+                }
                 // A node that waits for its database, or others that were faster: the same again.
                 Ok(answer) => assert!(
                     answer.status == 503 || answer.status == 409,
@@ -112,13 +101,8 @@ fn verify(place: &[&str]) -> (i32, String) {
     )
 }
 
-/// How often: `LATH_KILLS=500` for the whole proof.
-fn kills(usual: u64) -> u64 {
-    std::env::var("LATH_KILLS")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(usual)
-}
+/// How often a node is killed.
+const KILLS: usize = 500;
 
 #[test]
 fn killed_while_it_writes_it_loses_nothing_and_repeats_nothing() {
@@ -131,14 +115,22 @@ fn killed_while_it_writes_it_loses_nothing_and_repeats_nothing() {
             next: 0,
         })
         .collect();
-    for round in 0..kills(25) {
+    for round in 0..KILLS {
         let mut running = node(&place);
         let address = running.address();
+        let (tell, told) = mpsc::channel();
         std::thread::scope(|scope| {
             for writer in &mut writers {
-                scope.spawn(move || writer.run(&mut Client::new(address, ADMIN)));
+                let tell = tell.clone();
+                scope.spawn(move || writer.run(&mut Client::new(address, ADMIN), &tell));
             }
-            std::thread::sleep(Duration::from_millis(5 + round * 7 % 60));
+            // After some acknowledged writes, and while others are under way: at another point of them each time.
+            told.iter().take(round % 6).for_each(drop);
+            let clock = Instant::now();
+            let delay = Duration::from_micros(u64::try_from(round * 37 % 1_500).unwrap());
+            while clock.elapsed() < delay {
+                std::hint::spin_loop();
+            }
             running.child.kill().unwrap();
         });
         running.child.wait().unwrap();
@@ -149,8 +141,8 @@ fn killed_while_it_writes_it_loses_nothing_and_repeats_nothing() {
         writer.check(&mut admin);
     }
     let written: i64 = writers.iter().map(|writer| writer.next).sum();
-    println!("{written} acknowledged writes, every one there once");
-    assert!(written > 0);
+    println!("killed {KILLS} times: {written} acknowledged writes, every one there once");
+    assert!(written >= 1_000);
     drop(running);
     let (code, told) = verify(&place);
     assert_eq!(code, 0, "{told}");
@@ -262,6 +254,117 @@ fn a_first_start_says_a_token_once_and_an_end_is_orderly() {
     assert_eq!(Client::new(again.address(), "").get("/v1/me").status, 401);
 }
 
+/// `lath app import` as a pipeline would run it.
+fn import(node: &Running, token: &str, arguments: &[&str]) -> (i32, String, String) {
+    let out = Command::new(env!("CARGO_BIN_EXE_lath"))
+        .args(["app", "import", "--to", &node.told])
+        .args(arguments)
+        .env("LATH_TOKEN", token)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        out.status.code().unwrap(),
+        text(out.stdout),
+        text(out.stderr),
+    )
+}
+
+#[test]
+fn a_folder_of_documents_is_imported_once() {
+    let data = tempfile::tempdir().unwrap();
+    folder_imported(&["--data", data.path().to_str().unwrap()]);
+    let server = world::Server::start();
+    let world::Database::Postgres(url) = server.database() else {
+        panic!("a PostgreSQL database");
+    };
+    folder_imported(&["--database", &url]);
+}
+
+fn folder_imported(place: &[&str]) {
+    let node = node(place);
+    furnish(&node);
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "overlays.yaml",
+        "kind: Overlay\napp: app\nscope: {tenant: t1}\nvalues: {size: 4}\n---\n\
+         kind: Overlay\napp: app\nscope: {tenant: t1, workspace: w1}\nvalues: {tone: warm}\n",
+    );
+    write(
+        "policies.json",
+        "{\"kind\": \"Policy\", \"authority\": {\"tenant\": \"t1\"}, \"rules\": [{\"id\": \"cap\", \"keys\": \"size\", \"effect\": \"range\", \"constraint\": \"<=15\", \"reason\": \"r\"}]}",
+    );
+    write("README.md", "no document");
+    let path = folder.path().to_str().unwrap();
+    let ending = |text: &str| text.lines().last().unwrap_or_default().to_owned();
+    let (code, out, _) = import(&node, ADMIN, &["--dry-run", path]);
+    assert_eq!(code, 0, "{out}");
+    assert_eq!(
+        ending(&out),
+        "3 documents: 3 changed, 0 unchanged, 0 refused. Nothing was written."
+    );
+    let (code, out, _) = import(&node, ADMIN, &[path]);
+    assert_eq!(
+        (code, &*ending(&out)),
+        (0, "3 documents: 3 changed, 0 unchanged, 0 refused.")
+    );
+    let (code, out, _) = import(&node, ADMIN, &[path]);
+    assert_eq!(
+        (code, &*ending(&out)),
+        (0, "3 documents: 0 changed, 3 unchanged, 0 refused.")
+    );
+    let mut admin = Client::new(node.address(), ADMIN);
+    let read = admin.get(&format!("{APP}/resolve?tenant=t1&workspace=w1&key=size"));
+    assert_eq!(read.ok(200)["values"][0]["value"], 4);
+    // A refused document is said with its place and why; the others are taken.
+    write(
+        "more.yaml",
+        "kind: Overlay\napp: app\nscope: {tenant: t1, workspace: w2}\nvalues: {size: 40}\n",
+    );
+    let (code, out, _) = import(&node, ADMIN, &["--out", "json", path]);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    let refused = told["documents"].as_array().unwrap();
+    let refused: Vec<_> = refused
+        .iter()
+        .filter_map(|d| Some((d["place"].as_str()?, d["problem"]["code"].as_str()?)))
+        .collect();
+    assert_eq!(code, 1);
+    assert!(
+        refused[0].0.ends_with("more.yaml:1:1") && refused[0].1 == "policy-out-of-range",
+        "{refused:?}"
+    );
+    // Wrong input: all findings at once and nothing sent; no token, a wrong one, no node, no document.
+    write("more.yaml", "kind: Overlay\nvalues: [\n");
+    write("most.yaml", "kind: Nonsense\n");
+    let (code, out, told) = import(&node, ADMIN, &[path]);
+    assert_eq!((code, out.as_str()), (1, ""));
+    assert!(
+        told.contains("more.yaml") && told.contains("most.yaml"),
+        "{told}"
+    );
+    let good = folder.path().join("overlays.yaml");
+    let good = good.to_str().unwrap();
+    let empty = tempfile::tempdir().unwrap();
+    let empty = empty.path().to_str().unwrap();
+    for (token, arguments, said) in [
+        ("", &[good][..], "LATH_TOKEN must hold a token"),
+        ("wrong", &[good], "a valid bearer token is needed"),
+        (ADMIN, &["/nowhere"], "cannot open /nowhere"),
+        (ADMIN, &[empty], "there is no document"),
+    ] {
+        let (code, _, told) = import(&node, token, arguments);
+        assert_eq!(code, 2, "{told}");
+        assert!(told.contains(said), "{told}");
+    }
+    let elsewhere = Command::new(env!("CARGO_BIN_EXE_lath"))
+        .args(["app", "import", good, "--to", "http://127.0.0.1:1"])
+        .env("LATH_TOKEN", ADMIN)
+        .output()
+        .unwrap();
+    assert_eq!(elsewhere.status.code(), Some(2));
+}
+
 #[test]
 fn wrong_usage_is_said() {
     for (arguments, said) in [
@@ -284,6 +387,21 @@ fn wrong_usage_is_said() {
             "cannot use /dev/null/x",
         ),
         (&["serve", "--oidc-issuer", "https://x"], "--oidc-audience"),
+        (&["serve", "--identity-rate", "0"], "invalid value '0'"),
+        (
+            &["serve", "--poll-changes", "often"],
+            "invalid value 'often'",
+        ),
+        (
+            &[
+                "serve",
+                "--database",
+                "postgres://x@127.0.0.1:1/x?sslmode=never",
+                "--listen",
+                "127.0.0.1:0",
+            ],
+            "`sslmode` is `never`",
+        ),
     ] {
         let out = Command::new(env!("CARGO_BIN_EXE_lath"))
             .args(arguments)

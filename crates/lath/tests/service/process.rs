@@ -41,7 +41,6 @@ impl Running {
     }
 
     /// The address that a node told.
-    #[allow(dead_code, reason = "used by some of the test programs")]
     pub fn address(&self) -> std::net::SocketAddr {
         self.told.trim_start_matches("http://").parse().unwrap()
     }
