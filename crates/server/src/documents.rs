@@ -1,6 +1,6 @@
 //! Documents and parts of them, read with the rules of `lath app`: one reader for files and for the service.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use apps::documents::{Documents, flatten};
 use apps::key::Keys;
@@ -12,6 +12,9 @@ use apps::secrets::Scanner;
 use apps::snapshot::Environment;
 use apps::value::{Value, write_string};
 use base::{Diagnostic, Sources, Symbols};
+
+/// Made once: it is asked for each tenant that is read, and costs more than all else.
+static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
 /// Documents with the texts they stand in.
 pub struct Read {
@@ -51,11 +54,10 @@ pub fn read(name: &str, bytes: &[u8]) -> Read {
 pub fn read_all<'f>(files: impl IntoIterator<Item = (&'f str, &'f [u8])>) -> Read {
     let (mut sources, mut symbols) = (Sources::new(), Symbols::new());
     let (mut documents, mut findings) = (Documents::default(), Vec::new());
-    let scanner = Scanner::new();
     let mut reading = Reading {
         sources: &mut sources,
         symbols: &mut symbols,
-        scanner: &scanner,
+        scanner: &SCANNER,
     };
     for (name, bytes) in files {
         documents.read(name, bytes.to_vec(), &mut reading, &mut findings);
@@ -121,6 +123,9 @@ pub fn environment(fields: &Value) -> Result<Environment, Vec<Diagnostic>> {
 /// Host defaults, written dotted or nested, as values of an app's keys. Names that the app does not
 /// have are left out: defaults for all apps name keys that one need not have.
 pub fn host_defaults(values: &[(String, String)], keys: &Keys) -> Vec<(Assignment, Arc<Meta>)> {
+    if values.is_empty() {
+        return Vec::new();
+    }
     let mut text = String::from("{\"kind\":\"HostDefaults\",\"values\":{");
     for (at, (name, json)) in values.iter().enumerate() {
         if at > 0 {
@@ -143,11 +148,10 @@ pub fn host_defaults(values: &[(String, String)], keys: &Keys) -> Vec<(Assignmen
 /// A package from its files.
 pub fn package(files: &[File]) -> Result<(Arc<Package>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (mut sources, mut symbols) = (Sources::new(), Symbols::new());
-    let scanner = Scanner::new();
     let mut reading = Reading {
         sources: &mut sources,
         symbols: &mut symbols,
-        scanner: &scanner,
+        scanner: &SCANNER,
     };
     let (package, findings) = Package::read("package", files, &mut reading);
     match package {

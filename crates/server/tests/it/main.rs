@@ -13,7 +13,10 @@
 mod abuse;
 mod access;
 mod client;
+mod desired;
 mod nodes;
 mod oidc;
+mod record;
 mod suite;
 mod world;
+mod writers;
