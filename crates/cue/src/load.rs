@@ -73,7 +73,7 @@ pub struct Instance {
     pub package: String,
     pub directory: String,
     /// The files with fewer directories in their paths first, then by name.
-    pub files: Vec<File>,
+    pub files: Vec<Arc<File>>,
     /// Made of files that were given one by one.
     pub of_files: bool,
     /// The [`ImportPath::identity`] of the packages it imports, standard ones aside.
@@ -86,7 +86,7 @@ impl Instance {
         let docs: Vec<Vec<String>> = self
             .files
             .iter()
-            .map(File::docs)
+            .map(|file| file.docs())
             .filter(|d| !d.is_empty())
             .collect();
         docs.join(&String::new())
@@ -168,7 +168,7 @@ struct Loader<'a> {
     /// Tags that some `@if` asks for.
     used_tags: Vec<String>,
     /// Files that were read, by path.
-    parsed: BTreeMap<String, (File, Vec<Diagnostic>)>,
+    parsed: BTreeMap<String, (Arc<File>, Vec<Diagnostic>)>,
     imported: Vec<Instance>,
     /// Imports that are being loaded, to find cycles.
     loading: Vec<String>,
@@ -212,7 +212,7 @@ impl Loader<'_> {
     }
 
     /// Reads and parses a file, once.
-    fn parse(&mut self, path: &str) -> Result<(File, Vec<Diagnostic>), Failed> {
+    fn parse(&mut self, path: &str) -> Result<(Arc<File>, Vec<Diagnostic>), Failed> {
         if let Some(done) = self.parsed.get(path) {
             return Ok(done.clone());
         }
@@ -233,11 +233,11 @@ impl Loader<'_> {
         let result = match finding {
             Some(mut finding) => {
                 finding.message = "illegal UTF-8 encoding".to_owned();
-                (File::new(id, text), vec![finding])
+                (Arc::new(File::new(id, text)), vec![finding])
             }
             None => {
                 let parsed = parse_file(id, &text, self.symbols);
-                (parsed.file, parsed.errors)
+                (Arc::new(parsed.file), parsed.errors)
             }
         };
         self.parsed.insert(path.to_owned(), result.clone());

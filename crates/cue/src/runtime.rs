@@ -120,7 +120,7 @@ impl Runtime {
             };
             let decl = self.ctx.ir.decl(kind, span);
             let lit = crate::eval::ir::StructLit {
-                decls: Box::new([decl]),
+                decls: self.ctx.ir.literal(&[decl]),
                 file: false,
                 has_embed: false,
                 explicit_open: false,
@@ -128,7 +128,7 @@ impl Runtime {
             expr = self
                 .ctx
                 .ir
-                .push(crate::eval::ir::Expr::Struct(Box::new(lit)), Some(span));
+                .push(crate::eval::ir::Expr::Struct(lit), Some(span));
         }
         self.ctx.nodes[value.0].conjuncts.push(Conjunct {
             env: None,
@@ -173,6 +173,7 @@ impl Runtime {
         let what = match self.ctx.limits.exceeded {
             Some("depth") => "the program nests or refers too deeply to be evaluated",
             Some("memory") => "the program needs too much memory to be evaluated",
+            Some("product") => "the disjunctions of one value have too many results together",
             _ => "the program takes too many steps to be evaluated",
         };
         vec![Reported {

@@ -190,3 +190,37 @@ pairs: [for r in rows for s in rows if r.n > s.n if s.k != "b" {r.n * 10 + s.n}]
         r#"{"rows":[{"k":"a","n":1},{"k":"b","n":2},{"k":"a","n":3},{"k":"c","n":4}],"want":"a","found":[{"at":0,"n":1},{"at":2,"n":3}],"pairs":[21,31,41,43]}"#,
     );
 }
+
+/// Defaults of literals are settled without a copy of the vertex; what they meet later must not notice.
+#[test]
+fn defaults_of_literals_are_as_any_other() {
+    check("x: *1 | int\ny: x + 1", r#"{"x":1,"y":2}"#);
+    check("x: *\"a\" | string | *\"a\"", r#"{"x":"a"}"#);
+    check("x: *1 | *2 | int", "!x: incomplete value 1 | 2");
+    check("x: 1 | 2", "!x: incomplete value 1 | 2");
+    check(
+        "n: 3\nx: *\"n is \\(n)\" | string\ny: x",
+        r#"{"n":3,"x":"n is 3","y":"n is 3"}"#,
+    );
+    check(
+        "#P: {port: *80 | int & >0 & <65536}\na: #P\nb: #P & {port: 8080}",
+        r#"{"a":{"port":80},"b":{"port":8080}}"#,
+    );
+}
+
+/// Expressions over finished values are computed at once, with the findings of the usual way.
+#[test]
+fn settled_expressions_find_what_is_wrong() {
+    check(
+        "rows: [{n: 7, s: \"x\"}]\nout: [for r in rows {a: r.n * 2, b: \"\\(r.s)-\\(r.n)\", c: mod(r.n, 4), d: r.n > 3 && r.s == \"x\"}]",
+        r#"{"rows":[{"n":7,"s":"x"}],"out":[{"a":14,"b":"x-7","c":3,"d":true}]}"#,
+    );
+    check(
+        "rows: [{n: 7}]\nout: [for r in rows {mod(r.n, 0)}]",
+        "!out.0: error in call to mod: division by zero",
+    );
+    check(
+        "rows: [{n: 7}]\nout: [for r in rows if r.n {1}]",
+        "!out: cannot use 7 (type int) as type bool",
+    );
+}

@@ -74,6 +74,37 @@ fn depth_is_bounded() {
     assert!(evaluate(text, Limits::default()).is_empty());
 }
 
+/// Disjunctions of which every combination stands: they multiply up to a bound, which says so.
+#[test]
+fn products_are_bounded() {
+    let product = |factors: usize| {
+        let factors = (0..factors).map(|i| format!("({{a{i}: 1}} | {{b{i}: 1}})"));
+        format!("x: {}\n", factors.collect::<Vec<_>>().join(" & "))
+    };
+    let limits = Limits {
+        product: 10_000,
+        ..Limits::default()
+    };
+    assert!(evaluate(product(9), limits).is_empty());
+    let found = evaluate(product(40), limits);
+    let message = "the disjunctions of one value have too many results together";
+    assert_eq!(found, [message]);
+}
+
+/// Many disjuncts of one disjunction are no product.
+#[test]
+fn long_disjunctions_are_not_bounded() {
+    let limits = Limits {
+        product: 100,
+        steps: 200_000,
+        ..Limits::default()
+    };
+    let strings: Vec<String> = (0..5000).map(|i| format!("\"e{i}\"")).collect();
+    assert!(evaluate(format!("x: {}\n", strings.join(" | ")), limits).is_empty());
+    let structs: Vec<String> = (0..2000).map(|i| format!("{{kind: {i}}}")).collect();
+    assert!(evaluate(format!("x: {}\n", structs.join(" | ")), limits).is_empty());
+}
+
 /// Shapes that must not take more than their size suggests; the bound on steps is far below what the naive way takes.
 #[test]
 fn known_blow_ups_stay_small() {

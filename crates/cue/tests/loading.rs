@@ -51,7 +51,7 @@ impl World {
         }
         let name = |f: &cue::syntax::ast::File| sources.get(f.source).name().to_owned();
         let show = |i: &cue::load::Instance| {
-            let names: Vec<String> = i.files.iter().map(name).collect();
+            let names: Vec<String> = i.files.iter().map(|f| name(f)).collect();
             format!("{} {}", i.path, names.join(" "))
         };
         let instances = loaded.instances.iter().map(show);

@@ -182,7 +182,7 @@ impl Engine<'_> {
         let Some(instance) = loaded.instances.first() else {
             return;
         };
-        let files: Vec<_> = instance.files.iter().collect();
+        let files: Vec<_> = instance.files.iter().map(AsRef::as_ref).collect();
         let Some(first) = files.first() else {
             return;
         };
@@ -284,7 +284,7 @@ impl Engine<'_> {
         files: &[&cue::syntax::ast::File],
     ) -> Result<Value, cue::runtime::Failed> {
         for import in &loaded.imported {
-            let files: Vec<_> = import.files.iter().collect();
+            let files: Vec<_> = import.files.iter().map(AsRef::as_ref).collect();
             let value = self.runtime.build(&import.path, &files)?;
             let spelled = loaded.spellings.iter();
             for (text, _) in spelled.filter(|(_, path)| **path == import.path) {

@@ -84,7 +84,7 @@ impl<'c> Compiler<'c> {
         let span = span.unwrap_or(Span::new(file.source, 0..0));
         self.pop_scope();
         let lit = StructLit { file: true, ..lit };
-        let expr = self.push(Expr::Struct(Box::new(lit)), span);
+        let expr = self.push(Expr::Struct(lit), span);
         // Attributes above the package clause are about the file as text.
         let own = match decls
             .iter()
@@ -173,7 +173,7 @@ impl<'c> Compiler<'c> {
             }
         }
         let lit = StructLit {
-            decls: out.into(),
+            decls: self.ctx.ir.literal(&out),
             file: false,
             has_embed,
             explicit_open: file.experiments.explicit_open,

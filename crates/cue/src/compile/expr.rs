@@ -53,7 +53,7 @@ impl Compiler<'_> {
                 let decls: Vec<ast::DeclId> = file.list(decls).collect();
                 let (lit, _) = self.decls(&decls);
                 self.pop_scope();
-                let expr = self.push(Expr::Struct(Box::new(lit)), span);
+                let expr = self.push(Expr::Struct(lit), span);
                 self.keep_struct_attributes(&decls, expr);
                 expr
             }

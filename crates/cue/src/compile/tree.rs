@@ -49,12 +49,12 @@ fn node(ctx: &mut Ctx, tree: &Tree, id: data::NodeId, root: bool) -> ExprId {
                 decls.push(ctx.ir.decl(kind, tree.key_span(field)));
             }
             let lit = StructLit {
-                decls: decls.into(),
+                decls: ctx.ir.literal(&decls),
                 file: root,
                 has_embed: false,
                 explicit_open: false,
             };
-            return ctx.ir.push(Expr::Struct(Box::new(lit)), Some(span));
+            return ctx.ir.push(Expr::Struct(lit), Some(span));
         }
     };
     let id = ctx.new_value_at(value, Some(span));

@@ -6,15 +6,20 @@
 //! not allowed. Fields written in the same braces as an embedded definition are exempt from it, but
 //! the braces together are closed towards the outside.
 
+use super::ancestors::Ancestors;
 use super::context::{Ctx, R};
 use super::ids::{ExprId, NodeId};
 use super::ir::{Expr, Op};
 use super::kind::Kind;
 use super::node::{ArcType, Base, CloseInfo, DefId, Status, X};
+use super::rules::Rules;
 use super::value::Code;
 use super::work::{
     Evidence, HAS_ELLIPSIS, HAS_OPEN_VALIDATOR, HAS_STRUCT, HAS_TOP, ReqKind, ReqSet, Requirement,
 };
+
+/// Beyond this many questions about a vertex, all that contains an id is found once.
+const MANY: usize = 512;
 
 impl Ctx {
     fn new_def(&mut self, x: X) -> DefId {
@@ -179,6 +184,12 @@ impl Ctx {
             return Ok(());
         }
         let evidence = self.w(node).evidence.clone();
+        let many = base.len() * self.nodes[v].arcs.len() > MANY;
+        let mut required = base;
+        for req in &mut required {
+            req.removed |= self.parent_ellipsis(node, req.id, &evidence) != 0;
+        }
+        let rules = Rules::new(required);
         let mut error = None;
         let mut i = 0;
         while let Some(arc) = self.nodes[v].arcs.get(i) {
@@ -188,18 +199,12 @@ impl Ctx {
             if self.work(arc).is_none() {
                 continue;
             }
-            let mut required = base.clone();
-            for req in &mut required {
-                if self.parent_ellipsis(node, req.id, &evidence) != 0 {
-                    req.removed = true;
-                }
-            }
             if let Base::Val(id) = self.nodes[arc].base
                 && self.bottom(id).is_some_and(|b| !b.close_check)
             {
                 continue;
             }
-            if label.always_allowed() || self.all_allow(arc, &required) {
+            if label.always_allowed() || self.all_allow(arc, &rules, many) {
                 continue;
             }
             if let Some(bottom) = self.not_allowed(arc)
@@ -214,64 +219,58 @@ impl Ctx {
         Ok(())
     }
 
-    fn all_allow(&mut self, arc: NodeId, reqs: &[ReqSet]) -> bool {
-        let evidence = self.w(arc).evidence.clone();
-        reqs.iter()
-            .filter(|r| !r.ignored && !r.removed)
-            .all(|r| self.allows(arc, r, reqs, &evidence))
+    /// All that contains each of some ids, seen from a vertex.
+    fn ancestors(&mut self, node: NodeId, ids: impl Iterator<Item = DefId>) -> Vec<Ancestors> {
+        let links = self.take_links(node);
+        let parent = |id: DefId| self.containment.get(id as usize).map_or(0, |c| c.0);
+        let found = ids.map(|id| Ancestors::new(id, parent, &links)).collect();
+        self.w(node).all_links = Some(links);
+        found
     }
 
-    fn allows(&mut self, arc: NodeId, req: &ReqSet, all: &[ReqSet], evidence: &[Evidence]) -> bool {
-        if evidence.iter().any(|e| self.contains(arc, req.id, e.id)) {
-            return true;
+    fn all_allow(&mut self, arc: NodeId, rules: &Rules, many: bool) -> bool {
+        let evidence = self.w(arc).evidence.clone();
+        let mut checked = rules.reqs.iter().filter(|r| !r.ignored && !r.removed);
+        if !many {
+            let mut contains = |outer, inner| self.contains(arc, outer, inner);
+            return checked.all(|r| rules.allow(r, &evidence, &mut contains));
         }
-        let lookup = |id: DefId| all.iter().find(|r| id != 0 && r.id == id);
-        let Some(embed) = lookup(req.embed) else {
-            return false;
+        let ids = || evidence.iter().flat_map(|e| [e.id, e.embed]);
+        let above = self.ancestors(arc, ids());
+        let mut contains = |outer, inner| {
+            let mut pairs = ids().zip(&above);
+            pairs.any(|(id, above)| id == inner && above.contains(outer))
         };
-        let outer = lookup(req.parent);
-        for e in evidence {
-            if self.contains(arc, embed.id, e.embed) {
-                continue;
-            }
-            if req.parent == 0 {
-                if embed.parent != 0 && lookup(embed.parent).is_none() {
-                    continue;
-                }
-                return true;
-            }
-            match outer {
-                None => return true,
-                Some(outer) => {
-                    if outer.removed || self.contains(arc, outer.id, e.id) {
-                        return true;
-                    }
-                }
-            }
-        }
-        false
+        checked.all(|r| rules.allow(r, &evidence, &mut contains))
     }
 
     /// Whether `outer` contains `inner` in the graph, with the links of the vertex and its ancestors.
     fn contains(&mut self, node: NodeId, outer: DefId, inner: DefId) -> bool {
-        if self.w(node).all_links.is_none() {
-            let mut links = Vec::new();
-            let mut at = Some(node);
-            while let Some(n) = at {
-                let Some(work) = self.work(n) else { break };
-                links.extend_from_slice(&work.links);
-                at = self.nodes[n].parent;
-            }
-            links.sort_unstable_by_key(|link| std::cmp::Reverse(link.1));
-            links.dedup();
-            self.w(node).all_links = Some(Box::new(links));
-        }
-        let Some(links) = self.w(node).all_links.take() else {
-            return false;
-        };
+        let links = self.take_links(node);
         let found = self.reaches(&links, outer, inner);
         self.w(node).all_links = Some(links);
         found
+    }
+
+    /// The links of a vertex and its ancestors; to be put back.
+    #[expect(
+        clippy::box_collection,
+        reason = "the place it is taken from is one word"
+    )]
+    fn take_links(&mut self, node: NodeId) -> Box<Vec<(DefId, DefId)>> {
+        if let Some(links) = self.w(node).all_links.take() {
+            return links;
+        }
+        let mut links = Vec::new();
+        let mut at = Some(node);
+        while let Some(n) = at {
+            let Some(work) = self.work(n) else { break };
+            links.extend_from_slice(&work.links);
+            at = self.nodes[n].parent;
+        }
+        links.sort_unstable_by_key(|link| std::cmp::Reverse(link.1));
+        links.dedup();
+        Box::new(links)
     }
 
     fn reaches(&self, links: &[(DefId, DefId)], outer: DefId, inner: DefId) -> bool {
@@ -368,8 +367,15 @@ impl Ctx {
         }
         if !sets.is_empty() {
             let evidence = self.w(node).evidence.clone();
+            let mut each = Vec::new();
+            if sets.len() * evidence.len() > MANY {
+                each = self.ancestors(node, evidence.iter().map(|e| e.id));
+            }
             if self.nodes[node].label.always_allowed() {
-                sets.retain(|s| evidence.iter().any(|e| self.contains(node, s.id, e.id)));
+                sets.retain(|s| match each.is_empty() {
+                    true => evidence.iter().any(|e| self.contains(node, s.id, e.id)),
+                    false => each.iter().any(|above| above.contains(s.id)),
+                });
             }
             let above = match self.nodes[node].parent {
                 Some(parent) => match self.work(parent) {
@@ -378,7 +384,7 @@ impl Ctx {
                 },
                 None => Vec::new(),
             };
-            self.drop_opened(node, &mut sets, &evidence, &above);
+            self.drop_opened(node, &mut sets, (&evidence, &each), &above);
         }
         let w = self.w(node);
         w.reqs_computed = true;
@@ -386,19 +392,24 @@ impl Ctx {
         sets
     }
 
-    /// Drops requirements that allow anything here, and marks those opened by `...` above.
+    /// Drops requirements that allow anything here, and marks those opened by `...` above. What contains each piece of
+    /// evidence is given where there is much.
     fn drop_opened(
         &mut self,
         node: NodeId,
         sets: &mut Vec<ReqSet>,
-        evidence: &[Evidence],
+        (evidence, each): (&[Evidence], &[Ancestors]),
         above: &[Evidence],
     ) {
         sets.retain_mut(|set| {
             let mut flags = 0;
             let mut any = false;
-            for e in evidence {
-                if self.contains(node, set.id, e.id) {
+            for (i, e) in evidence.iter().enumerate() {
+                let within = match each.get(i) {
+                    Some(above) => above.contains(set.id),
+                    None => self.contains(node, set.id, e.id),
+                };
+                if within {
                     any = true;
                     flags |= if e.id < set.id {
                         e.flags & !HAS_STRUCT

@@ -122,9 +122,19 @@ impl Ctx {
                 key, value, source, ..
             } => self.for_clause(expr, at, comp, out, (key, value, source)),
             Clause::If { condition, .. } => {
-                let value = self.operand(condition)?;
-                let holds = self.to_bool(value, None);
-                self.drop_computed(condition, value);
+                let settled = match self.errs {
+                    None => self.settled_truth(self.env, condition),
+                    Some(_) => None,
+                };
+                let holds = match settled {
+                    Some(holds) => holds,
+                    None => {
+                        let value = self.operand(condition)?;
+                        let holds = self.to_bool(value, None);
+                        self.drop_computed(condition, value);
+                        holds
+                    }
+                };
                 if holds {
                     let env = self.env;
                     self.next_clause(env, expr, at + 1, comp, out)?;

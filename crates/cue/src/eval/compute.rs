@@ -396,6 +396,9 @@ impl Ctx {
     }
 
     pub(super) fn concrete_operand(&mut self, env: EnvId, x: ExprId, op: Op) -> R<Option<Val>> {
+        if let Some(id) = self.settled_scalar(env, x) {
+            return Ok(Some(Val::Lit(id)));
+        }
         let span = self.ir.span(x);
         let saved = self.push_state(env, span);
         let value = self.eval(x, SCALAR, Run::Yield);

@@ -85,6 +85,9 @@ impl Ctx {
             }
             Expr::Binary { .. } => {
                 self.unshare(node)?;
+                if self.insert_settled(node, env, expr, ci)? {
+                    return Ok(());
+                }
                 self.schedule_task(node, TaskKind::Expr, Some(env), Some(X::Expr(expr)), ci)
             }
             Expr::Struct(_) => {
@@ -123,6 +126,15 @@ impl Ctx {
                 self.add_evidence(node, Kind::TOP, ci, 0);
                 Ok(())
             }
+            Expr::Bound { .. } if self.is_constant(expr, 0) => {
+                self.unshare(node)?;
+                match self.constant(expr)? {
+                    Some(id) => self.insert_lit(node, env, id, ci),
+                    None => {
+                        self.schedule_task(node, TaskKind::Expr, Some(env), Some(X::Expr(expr)), ci)
+                    }
+                }
+            }
             Expr::Comprehension(_) => self.schedule_task(
                 node,
                 TaskKind::Comprehension,
@@ -152,9 +164,26 @@ impl Ctx {
                     w.cyclic.push(CyclicConjunct { c, arc: None });
                     return Ok(());
                 }
+                if self.insert_settled(node, env, expr, ci)? {
+                    return Ok(());
+                }
                 self.schedule_task(node, TaskKind::Expr, Some(env), Some(X::Expr(expr)), ci)
             }
         }
+    }
+
+    /// Inserts the value of an expression that can be computed at once; false if it cannot.
+    fn insert_settled(&mut self, node: NodeId, env: EnvId, expr: ExprId, ci: CloseInfo) -> R<bool> {
+        if ci.cyclic == Cyclic::Yes {
+            return Ok(false);
+        }
+        let Some(value) = self.settled_value(env, expr) else {
+            return Ok(false);
+        };
+        let (value, span) = (value.into_owned(), self.ir.span(expr));
+        let id = self.new_value_at(value, span);
+        self.insert_lit(node, env, id, ci)?;
+        Ok(true)
     }
 
     /// Whether an expression refers to anything.
@@ -216,16 +245,15 @@ impl Ctx {
             return Ok(());
         };
         let (file, has_embed, explicit_open) = (lit.file, lit.has_embed, lit.explicit_open);
-        let count = lit.decls.len();
+        let (decls, count) = (lit.decls, lit.decls.len());
         if has_embed && ci.outer == 0 && !ci.from_embed && !file && !explicit_open {
             ci = self.new_scope(node, X::Expr(expr), ci, ReqKind::Struct);
         }
         let mut has_ellipsis = false;
         for i in 0..count {
-            let Expr::Struct(lit) = &self.ir.exprs[expr] else {
+            let Some(&decl) = self.ir.members(decls).get(i) else {
                 break;
             };
-            let Some(&decl) = lit.decls.get(i) else { break };
             let field_ci = CloseInfo {
                 from_embed: false,
                 ..ci

@@ -73,6 +73,12 @@ pub struct Ctx {
     pub no_env: EnvId,
     /// Types of the elements that open lists admit, for printing.
     pub list_tails: HashMap<NodeId, Vec<ExprId>, FxBuildHasher>,
+    /// What constant expressions of disjunctions are, where somebody asked.
+    pub(super) constants: HashMap<ExprId, Option<ValId>, FxBuildHasher>,
+    /// Kinds of which nothing more is known, as values.
+    pub(super) kinds: HashMap<Kind, ValId, FxBuildHasher>,
+    /// Literals as results of disjunctions.
+    pub(super) literal_nodes: HashMap<(ValId, u16), NodeId, FxBuildHasher>,
     /// Packages that were imported, by path.
     pub packages: HashMap<Label, NodeId, FxBuildHasher>,
     pub regexes: super::regex_cache::RegexCache,
@@ -119,6 +125,8 @@ pub struct Ctx {
     pub is_validator: bool,
     pub next_comp: u32,
     pub let_serial: u32,
+    /// The vertex that was last found concrete, if no function, which no data format has, is in it.
+    pub without_functions: Option<NodeId>,
     /// Fields are written by name.
     pub sort_fields: bool,
 }
@@ -183,6 +191,9 @@ impl Ctx {
             empty,
             no_env,
             list_tails: HashMap::default(),
+            constants: HashMap::default(),
+            kinds: HashMap::default(),
+            literal_nodes: HashMap::default(),
             packages: HashMap::default(),
             regexes: Default::default(),
             source_names: Vec::new(),
@@ -213,6 +224,7 @@ impl Ctx {
             is_validator: false,
             next_comp: 0,
             let_serial: 0,
+            without_functions: None,
             sort_fields: false,
         }
     }
@@ -283,14 +295,8 @@ impl Ctx {
 
     pub fn through_overlays(&self, node: NodeId) -> NodeId {
         for frame in self.overlays.iter().rev() {
-            if let Some(&copy) = frame.map.get(&node) {
-                let mut copy = copy;
-                for _ in 0..=frame.map.len() {
-                    match frame.map.get(&copy) {
-                        Some(&next) => copy = next,
-                        None => break,
-                    }
-                }
+            let copy = frame.map.last(node);
+            if copy != node {
                 return copy;
             }
         }

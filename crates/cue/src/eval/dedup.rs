@@ -1,20 +1,86 @@
 //! Equal disjuncts are one: comparing vertices that may not be finished.
+//!
+//! A product of disjunctions has many results, so that comparing each with each would take longer than making them.
+//! Finished results are told apart by a print of their scalars and fields; only those with the same are compared.
+
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 
 use super::context::{Ctx, R};
 use super::equal::STRUCTURAL;
-use super::ids::NodeId;
-use super::node::{Base, Status, X};
-use super::value::Val;
+use super::ids::{NodeId, ValId};
+use super::node::{ArcType, Base, Status, X};
+use super::value::{Val, Value};
 use super::work::{Mode, TaskState};
 
+/// Results that differ from each other.
+#[derive(Debug, Default)]
+pub(super) struct Distinct {
+    pub nodes: Vec<NodeId>,
+    /// The finished ones by their print, once there are many.
+    finished: Prints,
+    /// All by what is known of them, finished or not.
+    known: Prints,
+}
+
+type Prints = HashMap<u64, SmallVec<[NodeId; 1]>, FxBuildHasher>;
+
+/// Up to this many results are compared one by one.
+const FEW: usize = 8;
+
+/// How far down a print looks.
+const DEPTH: u32 = 4;
+
 impl Ctx {
-    pub(super) fn append_disjunct(&mut self, out: &mut Vec<NodeId>, x: NodeId) -> R<()> {
-        if out.contains(&x) {
+    /// Adds a result, unless an equal one is there.
+    pub(super) fn append_disjunct(&mut self, out: &mut Distinct, x: NodeId) -> R<()> {
+        if out.nodes.len() < FEW {
+            if !self.join_equal(&out.nodes, x)? {
+                out.nodes.push(x);
+            }
             return Ok(());
         }
+        if out.known.is_empty() {
+            for at in 0..out.nodes.len() {
+                if let Some(&node) = out.nodes.get(at) {
+                    self.note_prints(out, node);
+                }
+            }
+        }
+        let print = self.print(x);
+        let mut alike: SmallVec<[NodeId; 2]> = SmallVec::new();
+        if let Some(print) = print {
+            alike.extend(out.finished.get(&print).into_iter().flatten().copied());
+        }
+        // Two of which one is not finished are compared by what is known of them.
+        let known = out.known.get(&self.partial_print(x, DEPTH));
+        let known = known.into_iter().flatten().copied();
+        alike.extend(known.filter(|&other| print.is_none() || self.print(other).is_none()));
+        if !self.join_equal(&alike, x)? {
+            out.nodes.push(x);
+            self.note_prints(out, x);
+        }
+        Ok(())
+    }
+
+    fn note_prints(&self, out: &mut Distinct, node: NodeId) {
+        if let Some(print) = self.print(node) {
+            out.finished.entry(print).or_default().push(node);
+        }
+        let partial = self.partial_print(node, DEPTH);
+        out.known.entry(partial).or_default().push(node);
+    }
+
+    /// Joins a result with an equal one, if there is one.
+    fn join_equal(&mut self, known: &[NodeId], x: NodeId) -> R<bool> {
+        if known.contains(&x) {
+            return Ok(true);
+        }
         let nv = self.deref_value(x);
-        for i in 0..out.len() {
-            let Some(&other) = out.get(i) else { break };
+        for &other in known {
             let ov = self.deref_value(other);
             let final_both = self.nodes[nv].status == Status::Finalized
                 && self.nodes[ov].status == Status::Finalized;
@@ -30,10 +96,67 @@ impl Ctx {
                 self.w(other).mode = Mode::Default;
             }
             self.merge_evidence(other, x);
-            return Ok(());
+            return Ok(true);
         }
-        out.push(x);
-        Ok(())
+        Ok(false)
+    }
+
+    /// A number that is the same for equal results; none for one that is not finished.
+    fn print(&self, node: NodeId) -> Option<u64> {
+        let node = self.deref_value(node);
+        let done = self.nodes[node].status == Status::Finalized;
+        done.then(|| self.print_below(node, DEPTH))
+    }
+
+    fn print_below(&self, node: NodeId, depth: u32) -> u64 {
+        let n = &self.nodes[self.deref_value(node)];
+        let own = match n.base {
+            Base::Val(id) => self.literal_print(id),
+            _ => 10,
+        };
+        let Some(depth) = depth.checked_sub(1) else {
+            return own;
+        };
+        // The order of the fields does not matter.
+        let fields = n.arcs.list.iter().filter_map(|&arc| {
+            let a = &self.nodes[arc];
+            let counts = a.arc_type <= ArcType::Optional;
+            counts.then(|| hash(&(a.label, self.print_below(arc, depth))))
+        });
+        fields.fold(own, u64::wrapping_add)
+    }
+
+    /// A number that is the same for results of which [`Ctx::equal_partial`] holds.
+    fn partial_print(&self, node: NodeId, depth: u32) -> u64 {
+        let n = &self.nodes[node];
+        let Some(work) = &n.work else {
+            return self.print_below(node, depth);
+        };
+        let scalar = work.scalar.map(|id| self.literal_print(id));
+        let own = hash(&(work.kind, scalar, n.arcs.len()));
+        let Some(depth) = depth.checked_sub(1) else {
+            return own;
+        };
+        let arcs = n.arcs.list.iter();
+        let fields = arcs.map(|&arc| {
+            let label = self.nodes[arc].label;
+            hash(&(label, self.partial_print(arc, depth)))
+        });
+        fields.fold(own, u64::wrapping_add)
+    }
+
+    pub(super) fn literal_print(&self, id: ValId) -> u64 {
+        match self.value(id) {
+            Value::Bool(b) => hash(&(1, b)),
+            Value::String(s) => hash(&(2, s)),
+            Value::Bytes(b) => hash(&(3, b)),
+            Value::Num(num) if num.is_int() => hash(&(4, num.to_i64())),
+            Value::Num(_) => 5,
+            Value::Type(kind) => hash(&(6, kind)),
+            Value::Null => 7,
+            Value::Bottom(_) => 8,
+            _ => 9,
+        }
     }
 
     pub(super) fn equal_bases(&mut self, x: NodeId, nv: NodeId, y: NodeId, ov: NodeId) -> R<bool> {
@@ -133,4 +256,8 @@ impl Ctx {
         }
         Ok(true)
     }
+}
+
+fn hash(of: &impl Hash) -> u64 {
+    FxBuildHasher.hash_one(of)
 }

@@ -7,12 +7,16 @@
 
 use smallvec::SmallVec;
 
-use super::context::{Ctx, OverlayFrame, R};
+use super::context::{Ctx, OverlayFrame, R, Stop};
+use super::dedup::Distinct;
 use super::ids::{NodeId, ValId};
 use super::node::{ArcType, Base, Conjunct, Status, X};
 use super::sched::ALL;
 use super::value::{Bottom, Code, Disjunction, Val, Value};
 use super::work::{EnvDisjunction, Mode, Run};
+
+/// Fewer results than this are never too many.
+const MANY_RESULTS: usize = 1024;
 
 fn combine(a: Mode, b: Mode, drop_a: bool, drop_b: bool) -> Mode {
     let a = if drop_a { Mode::Maybe } else { a };
@@ -71,7 +75,8 @@ impl Ctx {
             at = self.nodes[n].parent;
         }
         if let [only] = &*all
-            && self.only_scalar(node, only)?
+            && (self.only_scalar(node, only)?
+                || outer.is_none() && self.literal_disjunction(node, only)?)
         {
             return Ok(None);
         }
@@ -239,6 +244,7 @@ impl Ctx {
                     }
                     Ok(r) => {
                         tmp.push(r);
+                        self.bound_product(tmp.len(), cross.len(), r)?;
                         let w = self.w(p);
                         if w.mode == Mode::Default || w.orig_mode == Mode::Default {
                             left_drops = false;
@@ -255,7 +261,7 @@ impl Ctx {
             explain = true;
             turns = std::mem::take(&mut passed);
         }
-        let mut out: Vec<NodeId> = Vec::new();
+        let mut out = Distinct::default();
         let mut decided = false;
         for r in tmp {
             let (mode, orig, subs) = {
@@ -275,6 +281,7 @@ impl Ctx {
                 }
             }
         }
+        let out = out.nodes;
         if decided {
             for &r in &out {
                 let w = self.w(r);
@@ -287,6 +294,16 @@ impl Ctx {
             self.w(node).eval_depth = saved;
         }
         Ok(out)
+    }
+
+    /// A product of disjunctions grows with every factor: it ends at a bound, by the number and the size of its results.
+    fn bound_product(&mut self, results: usize, factor: usize, result: NodeId) -> R<()> {
+        let size = results * (1 + self.nodes[result].arcs.len());
+        if factor > 1 && results > MANY_RESULTS && size > self.limits.product {
+            self.limits.exceeded = Some("product");
+            return Err(Stop::Limit);
+        }
+        Ok(())
     }
 
     pub(super) fn collect_errors(&mut self, node: NodeId, d: &EnvDisjunction) -> ValId {
@@ -363,6 +380,11 @@ impl Ctx {
     }
 
     pub fn finalize_disjunctions(&mut self, node: NodeId) -> R<()> {
+        if let Some(id) = self.w(node).literals {
+            let defaults = self.disjunction(id).map_or(0, |d| d.defaults);
+            self.set_disjunction(node, id, defaults);
+            return Ok(());
+        }
         let disjuncts = self.w(node).disjuncts.clone();
         if disjuncts.is_empty() {
             return Ok(());
@@ -414,8 +436,19 @@ impl Ctx {
                 Mode::Maybe => {}
             }
         }
-        let asker = self.w(node).default_in_cycle;
-        let base = match asker {
+        let disjunction = Value::Disjunction(Box::new(Disjunction {
+            values,
+            defaults,
+            has_defaults,
+        }));
+        let id = self.new_value_at(disjunction, None);
+        self.set_disjunction(node, id, defaults);
+        Ok(())
+    }
+
+    /// Makes a disjunction the value of a vertex.
+    fn set_disjunction(&mut self, node: NodeId, id: ValId, defaults: usize) {
+        let base = match self.w(node).default_in_cycle {
             Some(asker) if defaults != 1 => {
                 let path = self.path_text(&self.path(asker));
                 let err = self.error(
@@ -429,19 +462,11 @@ impl Ctx {
                 }
                 Base::Val(self.new_bottom_on(Code::Cycle, err, None))
             }
-            _ => Base::Val(self.new_value_at(
-                Value::Disjunction(Box::new(Disjunction {
-                    values,
-                    defaults,
-                    has_defaults,
-                })),
-                None,
-            )),
+            _ => Base::Val(id),
         };
         self.nodes[node].base = base;
         self.nodes[node].arcs.clear();
         self.nodes[node].child_errors = None;
-        Ok(())
     }
 
     /// The error of a vertex or of a field that is present.

@@ -18,6 +18,11 @@ impl Ctx {
 
     /// Evaluates and takes the default; a scalar vertex becomes its scalar.
     pub fn eval_concrete(&mut self, expr: ExprId, needs: Cond, run: Run) -> R<Option<Val>> {
+        if self.errs.is_none()
+            && let Some(id) = self.settled_scalar(self.env, expr)
+        {
+            return Ok(Some(Val::Lit(id)));
+        }
         let value = self.eval_ci(expr, needs, run, true)?.0;
         let value = self.get_default(value);
         Ok(self.unwrap(value))

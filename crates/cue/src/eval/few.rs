@@ -1,7 +1,8 @@
 //! Short lists, as small as what they usually hold.
 //!
 //! A run has many more vertices than any of them has conjuncts: nearly all have one. [`Few`] keeps none or one
-//! in place, [`Rare`] is a single pointer that is null when the list is empty. Both read as slices.
+//! in place, [`Rare`] is a single pointer that is null when the list is empty, and to one element when it has one. Both
+//! read as slices.
 
 use std::ops::{Deref, DerefMut};
 
@@ -74,17 +75,33 @@ impl<T> FromIterator<T> for Few<T> {
     }
 }
 
+/// What a short list held, one after the other.
+pub enum FewIter<T> {
+    One(std::option::IntoIter<T>),
+    Many(std::vec::IntoIter<T>),
+}
+
+impl<T> Iterator for FewIter<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        match self {
+            FewIter::One(item) => item.next(),
+            FewIter::Many(all) => all.next(),
+        }
+    }
+}
+
 impl<T> IntoIterator for Few<T> {
     type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
+    type IntoIter = FewIter<T>;
 
-    fn into_iter(self) -> Self::IntoIter {
-        let all = match self {
-            Few::None => Vec::new(),
-            Few::One(item) => vec![item],
-            Few::Many(all) => all,
-        };
-        all.into_iter()
+    fn into_iter(self) -> FewIter<T> {
+        match self {
+            Few::None => FewIter::One(None.into_iter()),
+            Few::One(item) => FewIter::One(Some(item).into_iter()),
+            Few::Many(all) => FewIter::Many(all.into_iter()),
+        }
     }
 }
 
@@ -99,11 +116,7 @@ impl<'a, T> IntoIterator for &'a Few<T> {
 
 /// A list that is mostly empty.
 #[derive(Clone, Debug)]
-#[expect(
-    clippy::box_collection,
-    reason = "one word where a vector takes three: there are many, and most are empty"
-)]
-pub struct Rare<T>(Option<Box<Vec<T>>>);
+pub struct Rare<T>(Option<Box<Few<T>>>);
 
 impl<T> Rare<T> {
     pub const fn new() -> Rare<T> {
@@ -111,16 +124,21 @@ impl<T> Rare<T> {
     }
 
     pub fn push(&mut self, item: T) {
-        self.0.get_or_insert_default().push(item);
+        match &mut self.0 {
+            Some(all) => all.push(item),
+            None => self.0 = Some(Box::new(Few::One(item))),
+        }
     }
 
     pub fn clear(&mut self) {
         self.0 = None;
     }
 
-    pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
-        if let Some(all) = &mut self.0 {
-            all.retain(keep);
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        match self.0.as_deref_mut() {
+            Some(Few::Many(all)) => all.retain(keep),
+            Some(Few::One(item)) if !keep(item) => self.0 = None,
+            _ => {}
         }
     }
 }
@@ -153,25 +171,28 @@ impl<T> DerefMut for Rare<T> {
 
 impl<T> Extend<T> for Rare<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
-        let mut items = items.into_iter().peekable();
-        if items.peek().is_some() {
-            self.0.get_or_insert_default().extend(items);
+        for item in items {
+            self.push(item);
         }
     }
 }
 
 impl<T> From<Vec<T>> for Rare<T> {
-    fn from(all: Vec<T>) -> Rare<T> {
-        Rare((!all.is_empty()).then(|| Box::new(all)))
+    fn from(mut all: Vec<T>) -> Rare<T> {
+        Rare(match all.len() {
+            0 => None,
+            1 => all.pop().map(|item| Box::new(Few::One(item))),
+            _ => Some(Box::new(Few::Many(all))),
+        })
     }
 }
 
 impl<T> IntoIterator for Rare<T> {
     type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
+    type IntoIter = FewIter<T>;
 
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.map_or(Vec::new(), |all| *all).into_iter()
+    fn into_iter(self) -> FewIter<T> {
+        self.0.map_or(Few::None, |all| *all).into_iter()
     }
 }
 

@@ -409,7 +409,7 @@ impl Printer<'_> {
             Expr::Value(id) => self.lit(*id),
             Expr::Struct(lit) => {
                 self.push("{");
-                for (i, &d) in lit.decls.iter().enumerate() {
+                for (i, &d) in ctx.ir.members(lit.decls).iter().enumerate() {
                     if i > 0 {
                         self.push(",");
                     }

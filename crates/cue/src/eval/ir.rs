@@ -98,9 +98,26 @@ pub struct Comprehension {
     pub fallback: Option<ExprId>,
 }
 
-#[derive(Clone, Debug)]
+/// The declarations of a literal, in the table of all of them: [`Ir::members`].
+#[derive(Clone, Copy, Debug)]
+pub struct Decls {
+    start: u32,
+    count: u32,
+}
+
+impl Decls {
+    pub fn len(self) -> usize {
+        self.count as usize
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.count == 0
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
 pub struct StructLit {
-    pub decls: Box<[DeclId]>,
+    pub decls: Decls,
     /// The literal is a whole file.
     pub file: bool,
     pub has_embed: bool,
@@ -111,7 +128,7 @@ pub struct StructLit {
 #[derive(Clone, Debug)]
 pub enum Expr {
     Value(ValId),
-    Struct(Box<StructLit>),
+    Struct(StructLit),
     /// Elements may be comprehensions; the last may be an ellipsis.
     List(Box<[ExprId]>),
     /// `...T` at the end of a list.
@@ -254,6 +271,7 @@ pub struct Ir {
     pub exprs: Arena<ExprId, Expr>,
     spans: Arena<ExprId, Place>,
     pub decls: Arena<DeclId, Decl>,
+    members: Vec<DeclId>,
 }
 
 impl Ir {
@@ -264,6 +282,23 @@ impl Ir {
 
     pub fn decl(&mut self, kind: DeclKind, span: Span) -> DeclId {
         self.decls.push(Decl { kind, span })
+    }
+
+    /// Makes some declarations those of one literal.
+    pub fn literal(&mut self, decls: &[DeclId]) -> Decls {
+        let index = |n: usize| u32::try_from(n).expect("fewer than 2^32 declarations in one run");
+        let start = index(self.members.len());
+        self.members.extend_from_slice(decls);
+        Decls {
+            start,
+            count: index(decls.len()),
+        }
+    }
+
+    /// The declarations of a literal.
+    pub fn members(&self, decls: Decls) -> &[DeclId] {
+        let start = decls.start as usize;
+        self.members.get(start..start + decls.len()).unwrap_or(&[])
     }
 
     pub fn span(&self, id: ExprId) -> Option<Span> {

@@ -14,6 +14,8 @@ pub struct Limits {
     pub depth: u32,
     /// Vertices.
     pub nodes: usize,
+    /// Fields of all results together that the disjunctions of one vertex multiply to.
+    pub product: usize,
     pub steps_used: u64,
     pub depth_used: u32,
     /// Which limit was reached.
@@ -26,6 +28,7 @@ impl Default for Limits {
             steps: 100_000_000,
             depth: 10_000,
             nodes: 30_000_000,
+            product: 100_000,
             steps_used: 0,
             depth_used: 0,
             exceeded: None,

@@ -8,6 +8,7 @@
 //! Everything lives in arenas of one [`Ctx`] and is dropped with it. There is no global state.
 //! Evaluation recurses natively; [`limits`] bounds it, and callers give it a large stack.
 
+mod ancestors;
 pub mod binop;
 mod bounds;
 pub mod builtin;
@@ -17,6 +18,7 @@ mod comprehension;
 mod compute;
 mod conjunct;
 pub mod context;
+mod copies;
 mod cycle;
 mod dedup;
 mod disjunct;
@@ -35,6 +37,7 @@ pub mod label;
 pub mod late;
 pub mod limits;
 mod links;
+mod literal;
 mod lookup;
 mod matching;
 mod member;
@@ -45,8 +48,10 @@ mod regex_cache;
 mod reject;
 pub mod report;
 mod resolve;
+mod rules;
 mod run;
 pub mod sched;
+mod settled;
 mod share;
 mod special;
 mod tasks;

@@ -4,44 +4,32 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use super::context::Ctx;
+use super::copies::Copies;
 use super::ids::{NodeId, TaskId};
 use super::node::{Node, PatternPair};
 use super::work::{TaskKind, TaskState};
 
-type Map = HashMap<NodeId, NodeId, FxBuildHasher>;
-
 impl Ctx {
     pub(super) fn clone_root(&mut self, root: NodeId) -> NodeId {
-        let mut map: Map = match &self.w(root).overlay {
+        let mut map = match &self.w(root).overlay {
             Some(map) => (**map).clone(),
-            None => Map::default(),
+            None => Copies::default(),
         };
         let mut fresh = Vec::new();
         let copy = self.clone_vertex(root, &mut map, &mut fresh);
         self.nodes[copy].is_disjunct = true;
-        let follow = |map: &Map, mut node: NodeId| {
-            for _ in 0..=map.len() {
-                match map.get(&node) {
-                    Some(&next) => node = next,
-                    None => break,
-                }
-            }
-            node
-        };
         for &node in &fresh {
             let Some(work) = self.work(node) else {
                 continue;
             };
             for task in work.sched.tasks.clone() {
-                let at = follow(&map, self.tasks[task].node);
+                let at = map.last(self.tasks[task].node);
                 self.tasks[task].node = at;
                 if let Some(on) = self.tasks[task].blocked_on {
-                    let after = follow(&map, on);
+                    let after = map.last(on);
                     if after != on {
                         self.tasks[task].blocked_on = Some(after);
                         let cond = self.tasks[task].block_cond;
@@ -60,7 +48,7 @@ impl Ctx {
     pub(super) fn clone_vertex(
         &mut self,
         node: NodeId,
-        map: &mut Map,
+        map: &mut Copies,
         fresh: &mut Vec<NodeId>,
     ) -> NodeId {
         let n = &self.nodes[node];
@@ -121,6 +109,7 @@ impl Ctx {
         work.notify.clear();
         work.cyclic.clear();
         work.disjuncts.clear();
+        work.literals = None;
         work.disjunct_errs.clear();
         work.user_errs.clear();
         work.post_checks.clear();

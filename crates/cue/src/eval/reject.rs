@@ -18,7 +18,7 @@ impl Ctx {
         let Expr::Struct(lit) = &self.ir.exprs[expr] else {
             return false;
         };
-        lit.decls.iter().any(|&decl| {
+        self.ir.members(lit.decls).iter().any(|&decl| {
             if let DeclKind::Field { label, value, .. } = self.ir.decls[decl].kind
                 && let Expr::Value(id) = self.ir.exprs[value]
                 && self.is_scalar(id)
@@ -67,11 +67,9 @@ impl Ctx {
         let Expr::Struct(lit) = &self.ir.exprs[expr] else {
             return None;
         };
-        for i in 0..lit.decls.len() {
-            let Expr::Struct(lit) = &self.ir.exprs[expr] else {
-                return None;
-            };
-            let decl = *lit.decls.get(i)?;
+        let decls = lit.decls;
+        for i in 0..decls.len() {
+            let decl = *self.ir.members(decls).get(i)?;
             let DeclKind::Field { label, value, .. } = self.ir.decls[decl].kind else {
                 continue;
             };
@@ -149,6 +147,10 @@ impl Ctx {
             _ => return,
         };
         while let Some(n) = stack.pop() {
+            // A link is as final as what it leads to, which may have been finished after it.
+            if matches!(self.nodes[n].base, Base::Node(_)) && self.status(n) == Status::Finalized {
+                self.nodes[n].status = Status::Finalized;
+            }
             let free = self.nodes[n].status == Status::Finalized
                 && self.work(n).is_some_and(|w| w.retain == 0);
             if free {

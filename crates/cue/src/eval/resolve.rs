@@ -326,7 +326,11 @@ impl Ctx {
                 self.w(v).has_non_cycle = true;
             }
             let mut result = self.process(v, ARC_TYPE | FIELD_SET, Run::Yield);
-            if result.is_ok() && self.work(v).is_some_and(|w| !w.disjuncts.is_empty()) {
+            if result.is_ok()
+                && self
+                    .work(v)
+                    .is_some_and(|w| !w.disjuncts.is_empty() || w.literals.is_some())
+            {
                 result = self.unify(v, ARC_TYPE | FIELD_SET, Run::Yield, false);
             }
             if self.nodes[v].work.is_some() {

@@ -130,8 +130,10 @@ impl Ctx {
                 completes = self.push_down(node, task, value)?;
             }
             Expr::Struct(lit) => {
-                let decls = lit.decls.clone();
-                for decl in decls {
+                let decls = lit.decls;
+                let mut i = 0;
+                while let Some(&decl) = self.ir.members(decls).get(i) {
+                    i += 1;
                     match self.ir.decls[decl].kind {
                         DeclKind::Field { label, value, .. } => {
                             let (arc, _) = self.get_arc(node, label, ArcType::Pending)?;

@@ -374,10 +374,14 @@ impl Ctx {
         if self.w(node).has_disjunction {
             typos = false;
         }
+        let unchecked = run == Run::Finalize && self.is_unchecked(node);
         let mut i = 0;
         while let Some(arc) = self.nodes[node].arcs.get(i) {
             i += 1;
             self.unify(arc, needs, run, typos)?;
+            if unchecked && self.nodes[arc].rooted() {
+                self.release_arc(arc);
+            }
             let a = &self.nodes[arc];
             if a.arc_type == ArcType::Pending {
                 self.nodes[arc].arc_type = ArcType::NotPresent;
@@ -537,18 +541,16 @@ impl Ctx {
             covered &= self.lit_kind(id);
         }
         if !covered.without(kind).is_bottom() {
-            let span = kind_x.and_then(|x| self.x_span(x));
-            let value = if kind == Kind::TOP {
-                Value::Top
-            } else {
-                Value::Type(kind)
-            };
-            parts.push(Val::Lit(self.new_value_at(value, span)));
+            parts.push(Val::Lit(self.kind_value(kind, kind_x)));
         }
         match parts.as_slice() {
             [] => {
-                let value = Value::Type(kind);
-                Base::Val(self.new_value_at(value, None))
+                if let Some(&id) = self.kinds.get(&kind) {
+                    return Base::Val(id);
+                }
+                let id = self.new_value_at(Value::Type(kind), None);
+                self.kinds.insert(kind, id);
+                Base::Val(id)
             }
             [Val::Lit(one)] => Base::Val(*one),
             _ => {
@@ -558,29 +560,69 @@ impl Ctx {
         }
     }
 
+    /// A kind as a value: the one that was written, if it says the same.
+    fn kind_value(&mut self, kind: Kind, written: Option<X>) -> ValId {
+        match (written, kind) {
+            (None, Kind::TOP) => return self.top,
+            (Some(X::Val(id)), _) if matches!(self.value(id), Value::Type(k) if *k == kind) => {
+                return id;
+            }
+            _ => {}
+        }
+        let span = written.and_then(|x| self.x_span(x));
+        let value = if kind == Kind::TOP {
+            Value::Top
+        } else {
+            Value::Type(kind)
+        };
+        self.new_value_at(value, span)
+    }
+
     /// Drops the work of the fields of a final vertex, and its own if nobody above needs it.
     fn release(&mut self, node: NodeId) {
         let w = self.w(node);
         if w.retain > 0 || w.is_disjunct {
             return;
         }
-        let arcs = self.nodes[node].arcs.list.clone();
-        for arc in arcs {
-            if self.nodes[arc].status == Status::Finalized {
-                self.free_disjuncts(arc);
-            }
-            let free = self.nodes[arc].status == Status::Finalized
-                && self
-                    .work(arc)
-                    .is_some_and(|w| w.retain == 0 && !w.is_disjunct);
-            if free {
-                self.free_work(arc);
-            }
+        if matches!(self.nodes[node].base, Base::Val(_)) {
+            self.free_disjuncts(node);
+        }
+        let mut i = 0;
+        while let Some(arc) = self.nodes[node].arcs.get(i) {
+            i += 1;
+            self.release_arc(arc);
         }
         let n = &self.nodes[node];
         if n.parent.is_none() || n.label.is_let() {
             self.free_work(node);
         }
+    }
+
+    /// Drops the work of a field that is final.
+    fn release_arc(&mut self, arc: NodeId) {
+        if self.nodes[arc].status != Status::Finalized {
+            return;
+        }
+        self.free_disjuncts(arc);
+        let done = |w: &super::work::Work| w.retain == 0 && !w.is_disjunct;
+        if self.work(arc).is_some_and(done) {
+            self.free_work(arc);
+        }
+    }
+
+    /// Nothing closes the vertex, so nobody will ask for the closedness evidence of its fields.
+    fn is_unchecked(&self, node: NodeId) -> bool {
+        let mut at = Some(node);
+        while let Some(n) = at {
+            let Some(work) = self.work(n) else {
+                return true;
+            };
+            if !work.reqs.is_empty() || work.is_disjunct {
+                return false;
+            }
+            at = self.nodes[n].parent;
+        }
+        true
     }
 
     /// Puts an error on a vertex that is done.

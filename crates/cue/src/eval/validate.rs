@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 
 use super::context::{Ctx, R};
 use super::ids::{ErrId, NodeId, ValId};
-use super::node::ArcType;
-use super::value::{Arg, Code, Val};
+use super::node::{ArcType, Base};
+use super::value::{Arg, Code, Val, Value};
 
 /// What to ask of a value.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,6 +26,8 @@ struct Run {
     config: Config,
     err: Option<ValId>,
     in_definition: u32,
+    /// A function was met.
+    function: bool,
     shared: Vec<Span>,
     visited: HashSet<NodeId, FxBuildHasher>,
 }
@@ -37,10 +39,14 @@ impl Ctx {
             config,
             err: None,
             in_definition: 0,
+            function: false,
             shared: Vec::new(),
             visited: HashSet::default(),
         };
         self.validate_node(&mut run, node)?;
+        if config.concrete && run.err.is_none() && !run.function {
+            self.without_functions = Some(node);
+        }
         Ok(run.err)
     }
 
@@ -109,6 +115,11 @@ impl Ctx {
             }
         } else if concrete {
             x = self.settled_node(x);
+            if let Base::Val(id) = self.nodes[x].base
+                && matches!(self.value(id), Value::Builtin(_))
+            {
+                run.function = true;
+            }
             if !self.node_is_concrete(x) {
                 let value = self.node_value(x).unwrap_or(Val::Lit(self.top));
                 let err = self.error("incomplete value %", &[Arg::Val(value)]);

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
+use super::copies::Copies;
 use super::few::Rare;
 use super::ids::{EnvId, ExprId, NodeId, TaskId, ValId};
 use super::kind::Kind;
@@ -15,7 +14,7 @@ use super::node::{CloseInfo, Conjunct, Cyclic, DefId, X};
 use super::sched::Cond;
 
 /// Which vertices were copied to which for a disjunct.
-pub type Overlay = Arc<HashMap<NodeId, NodeId, FxBuildHasher>>;
+pub type Overlay = Arc<Copies>;
 
 /// The part of a default mark a disjunct has. Combining takes the larger.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -258,6 +257,8 @@ pub struct Work {
     pub post_checks: Rare<PostCheck>,
     pub disjunctions: Rare<EnvDisjunction>,
     pub disjuncts: Rare<NodeId>,
+    /// The disjunction, where it is one of literals.
+    pub literals: Option<ValId>,
     pub disjunct_errs: Rare<ValId>,
     pub user_errs: Rare<ValId>,
     /// Tables of what there is, once there is much.
@@ -326,6 +327,7 @@ impl Work {
             post_checks: Rare::new(),
             disjunctions: Rare::new(),
             disjuncts: Rare::new(),
+            literals: None,
             disjunct_errs: Rare::new(),
             user_errs: Rare::new(),
             known: None,

@@ -45,7 +45,10 @@ pub fn write(ctx: &mut Ctx, node: NodeId, out: &mut impl Writer) {
 
 /// The path of a value that no data format has: a function.
 pub fn first_function(ctx: &mut Ctx, node: NodeId) -> Option<String> {
-    let node = ctx.default_node(node);
+    if ctx.without_functions == Some(node) {
+        return None;
+    }
+    let node = ctx.settled_node(node);
     if let Some(Value::Builtin(id)) = ctx.scalar(Val::Node(node)) {
         let path = ctx.path(node);
         let name = ctx.builtin_name(*id);

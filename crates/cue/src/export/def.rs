@@ -250,7 +250,7 @@ impl Exporter<'_> {
                     &mut merged.attributes,
                     self.ctx.struct_attributes.get(&expr),
                 );
-                for decl in lit.decls {
+                for decl in self.ctx.ir.members(lit.decls).to_vec() {
                     match self.ctx.ir.decls[decl].kind.clone() {
                         DeclKind::Field { label, arc, .. } => {
                             let c = Conjunct {
@@ -318,7 +318,8 @@ impl Exporter<'_> {
         let Expr::Struct(lit) = &self.ctx.ir.exprs[expr] else {
             return false;
         };
-        lit.decls.iter().any(|&d| match self.ctx.ir.decls[d].kind {
+        let decls = self.ctx.ir.members(lit.decls);
+        decls.iter().any(|&d| match self.ctx.ir.decls[d].kind {
             // `[string]: _` says what an ellipsis says.
             DeclKind::Pattern { filter, value, .. } => {
                 let is = |x: ExprId, top: bool| match self.ctx.ir.exprs[x] {

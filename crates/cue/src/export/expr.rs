@@ -162,7 +162,7 @@ impl Exporter<'_> {
                 {
                     items.extend(texts.iter().cloned().map(Item::Line));
                 }
-                for decl in lit.decls {
+                for decl in self.ctx.ir.members(lit.decls).to_vec() {
                     if self.profile.docs
                         && let Some(docs) = self.ctx.docs.get(&decl)
                     {

@@ -94,7 +94,7 @@ fn one_literal(ctx: &Ctx, node: NodeId) -> Option<Vec<NodeId>> {
         return None;
     }
     let mut labels = Vec::with_capacity(n.arcs.len());
-    for &decl in &lit.decls {
+    for &decl in ctx.ir.members(lit.decls) {
         match ctx.ir.decls[decl].kind {
             DeclKind::Field { label, .. } | DeclKind::Let { label, .. } => labels.push(label),
             _ => return None,
@@ -114,7 +114,7 @@ fn one_literal(ctx: &Ctx, node: NodeId) -> Option<Vec<NodeId>> {
 
 fn struct_decls(ctx: &Ctx, expr: ExprId) -> &[DeclId] {
     match &ctx.ir.exprs[expr] {
-        Expr::Struct(lit) => &lit.decls,
+        Expr::Struct(lit) => ctx.ir.members(lit.decls),
         _ => &[],
     }
 }

@@ -57,7 +57,7 @@ impl Runtime {
     /// Builds imported packages, those that others need first.
     pub fn build_imports(&mut self, loaded: &Loaded) -> Result<(), Failed> {
         for instance in &loaded.imported {
-            let files: Vec<_> = instance.files.iter().collect();
+            let files: Vec<_> = instance.files.iter().map(AsRef::as_ref).collect();
             let value = self.build(&instance.path, &files)?;
             let spelled = loaded.spellings.iter();
             for (text, _) in spelled.filter(|(_, path)| **path == instance.path) {
@@ -73,7 +73,7 @@ impl Runtime {
         let Some(instance) = loaded.instances.first() else {
             return Ok(None);
         };
-        let files: Vec<_> = instance.files.iter().collect();
+        let files: Vec<_> = instance.files.iter().map(AsRef::as_ref).collect();
         let identity = instance.identity();
         let value = self.build(&identity, &files)?;
         Ok(Some((value, identity)))

@@ -24,7 +24,11 @@ struct Wanted {
 
 impl Loader<'_> {
     /// The file with its embedded data in place.
-    pub(super) fn with_embedded(&mut self, file: File, path: &str) -> Result<File, Failed> {
+    pub(super) fn with_embedded(
+        &mut self,
+        file: Arc<File>,
+        path: &str,
+    ) -> Result<Arc<File>, Failed> {
         let asked = |file: &File| {
             file.list(file.decls).any(|id| match file.decl(id) {
                 crate::syntax::ast::Decl::Attribute(id) => {
@@ -38,7 +42,7 @@ impl Loader<'_> {
         }
         let places = file.attribute_places("embed");
         let mut errors = Vec::new();
-        let mut builder = Builder::on(file);
+        let mut builder = Builder::on(Arc::unwrap_or_clone(file));
         for (place, attribute) in places {
             let span = builder.file().span_of(NodeRef::Attribute(attribute));
             let before = builder.mark();
@@ -51,7 +55,7 @@ impl Loader<'_> {
             }
         }
         if errors.is_empty() {
-            Ok(builder.into_file())
+            Ok(Arc::new(builder.into_file()))
         } else {
             Err(errors)
         }

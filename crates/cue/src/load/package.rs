@@ -1,5 +1,7 @@
 //! Which files make a package.
 
+use std::sync::Arc;
+
 use base::Diagnostic;
 
 use super::import_path::is_local;
@@ -18,7 +20,7 @@ struct Left {
 struct Listed {
     path: String,
     package: String,
-    file: File,
+    file: Arc<File>,
     errors: Vec<Diagnostic>,
 }
 

@@ -206,7 +206,7 @@ impl Tag {
             .get_mut(self.instance)
             .and_then(|instance| instance.files.get_mut(self.file));
         if let Some(file) = file {
-            file.unify_field(self.field, kind, text);
+            Arc::make_mut(file).unify_field(self.field, kind, text);
         }
     }
 }

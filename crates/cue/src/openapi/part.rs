@@ -195,7 +195,10 @@ impl Generator<'_> {
                     _ => Ok((Top::Call(name), parts)),
                 }
             }
-            Expr::Struct(lit) if lit.has_embed => self.split_embeddings(part, env, &lit.decls),
+            Expr::Struct(lit) if lit.has_embed => {
+                let decls = self.ctx.ir.members(lit.decls).to_vec();
+                self.split_embeddings(part, env, &decls)
+            }
             _ => Ok((Top::Plain, vec![part])),
         }
     }
@@ -221,12 +224,12 @@ impl Generator<'_> {
         }
         if !fields.is_empty() {
             let lit = crate::eval::ir::StructLit {
-                decls: fields.into(),
+                decls: self.ctx.ir.literal(&fields),
                 file: false,
                 has_embed: false,
                 explicit_open: false,
             };
-            let expr = self.ctx.ir.push(Expr::Struct(Box::new(lit)), None);
+            let expr = self.ctx.ir.push(Expr::Struct(lit), None);
             parts.push(self.make(env, X::Expr(expr))?);
         }
         match parts.as_slice() {

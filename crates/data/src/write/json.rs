@@ -6,6 +6,8 @@
 use super::Writer;
 use crate::tree::Number;
 
+const SPACES: &str = "                                                                ";
+
 /// A JSON text in the making.
 #[derive(Debug)]
 pub struct Json {
@@ -61,8 +63,13 @@ impl Json {
     fn line(&mut self) {
         if let Some(indent) = self.indent {
             self.out.push('\n');
-            self.out
-                .extend(std::iter::repeat_n(' ', indent * self.depth));
+            let mut left = indent * self.depth;
+            while let Some(part) = SPACES.get(..left.min(SPACES.len()))
+                && left > 0
+            {
+                self.out.push_str(part);
+                left -= part.len();
+            }
         }
     }
 

@@ -68,7 +68,11 @@ fn run_verb(verb: Verb, arguments: &Arguments) -> Result<(), Failure> {
         let evaluated = session.runtime.evaluate(target.value);
         evaluated.map_err(|e| session.failed(&e))?;
     }
-    if expressions.is_empty() && !flags.ignore && !matches!(verb, Verb::Vet | Verb::Eval) {
+    let whole = expressions.is_empty() && !flags.ignore && !matches!(verb, Verb::Vet | Verb::Eval);
+    // Data that can be written has no errors, so that one look at it is enough.
+    let data = out.encoding != Encoding::Cue && !matches!(out.meaning, Meaning::Schema(_));
+    let checked = whole && data && targets.iter().all(|t| session.is_data(t.value));
+    if whole && !checked {
         for target in &targets {
             let all = Config {
                 all_errors: true,
@@ -86,6 +90,7 @@ fn run_verb(verb: Verb, arguments: &Arguments) -> Result<(), Failure> {
         meaning: out.meaning,
         out: Vec::new(),
         count: 0,
+        checked,
         several: targets.len() * expressions.len().max(1) > 1,
         errors: false,
     };
@@ -140,6 +145,8 @@ struct Printer<'a> {
     meaning: Meaning,
     out: Vec<u8>,
     count: usize,
+    /// All values were found to be data.
+    checked: bool,
     several: bool,
     errors: bool,
 }
@@ -171,6 +178,7 @@ impl Printer<'_> {
             ..Config::default()
         };
         if !self.arguments.flags.ignore
+            && !self.checked
             && let Err(errors) = self.session.runtime.validate(value, config)
         {
             if self.verb == Verb::Eval && concrete {

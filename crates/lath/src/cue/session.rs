@@ -74,6 +74,17 @@ impl Session {
         Failure::Reported
     }
 
+    /// Whether a value can be written as data: concrete, complete and without errors.
+    pub fn is_data(&mut self, value: Value) -> bool {
+        let config = Config {
+            concrete: true,
+            is_final: true,
+            all_errors: true,
+            ..Config::default()
+        };
+        self.runtime.validate(value, config).is_ok()
+    }
+
     pub fn failed(&self, errors: &[Reported]) -> Failure {
         plain::print_reported(errors, &self.sources);
         Failure::Reported
@@ -137,7 +148,7 @@ impl Session {
                 let package = flags.package.as_deref();
                 let labels = schema::labels(flags, &steps, file, document, self)?;
                 let converted = converted.finish(package, &labels, self.runtime.symbols());
-                loaded.of_files().files.push(converted);
+                loaded.of_files().files.push(Arc::new(converted));
                 continue;
             }
             documents.push((file.clone(), found));
@@ -240,7 +251,7 @@ impl Session {
             }
             let mut builder = Builder::new();
             let decls = declarations(flags, steps, &file.path, documents, self, &mut builder)?;
-            files.push(builder.finish(&decls));
+            files.push(Arc::new(builder.finish(&decls)));
         }
         let value = self.build_files(&package, &files)?;
         drop(files);
@@ -412,17 +423,17 @@ impl Session {
     fn build_files(
         &mut self,
         package: &str,
-        files: &[syntax::ast::File],
+        files: &[Arc<syntax::ast::File>],
     ) -> Result<Value, Failure> {
         self.runtime.know_sources(&self.sources);
-        let files: Vec<_> = files.iter().collect();
+        let files: Vec<_> = files.iter().map(AsRef::as_ref).collect();
         let built = self.runtime.build(package, &files);
         built.map_err(|e| self.failed(&e))
     }
 }
 
 /// The files of all instances. What is compiled is not kept: a syntax tree is larger than its program.
-fn files_of(loaded: Loaded) -> Vec<syntax::ast::File> {
+fn files_of(loaded: Loaded) -> Vec<Arc<syntax::ast::File>> {
     loaded.instances.into_iter().flat_map(|i| i.files).collect()
 }
 
