@@ -11,6 +11,9 @@ use super::sched::{ARC_TYPE, FIELD_SET, SCALAR, SCALAR_VALUE};
 use super::value::{Arg, Code, Val, Value};
 use super::work::Run;
 
+/// So many conjuncts are collected without work; with more, tables are needed.
+const COLLECTED: usize = 8;
+
 impl Ctx {
     /// The field of that name, made if need be.
     pub fn get_arc(&mut self, node: NodeId, label: Label, arc_type: ArcType) -> R<(NodeId, bool)> {
@@ -82,6 +85,22 @@ impl Ctx {
         arc_type: ArcType,
         check: bool,
     ) -> R<bool> {
+        if self.collects(arc, c, ci) {
+            self.update_arc_type(arc, arc_type)?;
+            let same = if check {
+                self.known_conjunct(arc, c)
+            } else {
+                None
+            };
+            match same {
+                None => {
+                    self.nodes[arc].conjuncts.push(c);
+                    return Ok(true);
+                }
+                Some(known) if known.ci.def == 0 => return Ok(false),
+                Some(_) => {}
+            }
+        }
         if !self.bare_state(arc) {
             return Ok(false);
         }
@@ -112,6 +131,28 @@ impl Ctx {
             }
         }
         Ok(same.is_none())
+    }
+
+    /// Whether a field only collects conjuncts, because nobody has looked at it yet. Its work is made when somebody
+    /// does: a list of many elements has no work for each of them before that.
+    fn collects(&mut self, arc: NodeId, c: Conjunct, ci: CloseInfo) -> bool {
+        let n = &self.nodes[arc];
+        let waits = n.work.is_none()
+            && n.status == Status::Unprocessed
+            && n.conjuncts.len() < COLLECTED
+            && n.role == Role::Vertex
+            && !n.label.is_let()
+            && c.ci == ci;
+        let above = n
+            .parent
+            .filter(|&parent| waits && self.work(parent).is_some());
+        let Some(parent) = above else {
+            return false;
+        };
+        if n.label.is_def() || self.nodes[parent].closed_recursive {
+            self.nodes[arc].closed_recursive = true;
+        }
+        true
     }
 
     pub fn insert_arc(

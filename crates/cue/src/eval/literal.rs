@@ -159,7 +159,6 @@ impl Ctx {
             && w.sched.tasks.len() == 1
             && w.sched.blocking.is_empty()
             && w.sched.parent_tasks.is_empty()
-            && self.overlays.is_empty()
     }
 
     /// The value a disjunct is, if that can be told without regard to the vertex, and whether it is the same everywhere.

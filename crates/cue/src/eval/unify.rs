@@ -40,6 +40,8 @@ impl Ctx {
 
     /// As [`Ctx::bare_state`], with the conjuncts scheduled.
     pub fn state(&mut self, node: NodeId) -> R<bool> {
+        let n = &self.nodes[node];
+        let collected = n.work.is_none() && n.parent.is_some() && !n.label.is_let();
         if !self.bare_state(node) {
             return Ok(false);
         }
@@ -48,6 +50,13 @@ impl Ctx {
             self.nodes[node].base = Base::Val(self.cycle);
             let saved = self.push_node(node);
             let mut i = 0;
+            while let Some(&c) = self.nodes[node].conjuncts.get(i)
+                && collected
+            {
+                i += 1;
+                self.mark_non_cyclic(node, c.ci);
+            }
+            i = 0;
             while let Some(&c) = self.nodes[node].conjuncts.get(i) {
                 i += 1;
                 let mut ci = c.ci;

@@ -41,6 +41,16 @@ impl Json {
         }
     }
 
+    /// What has been written so far and was not cleared.
+    pub fn written(&self) -> &str {
+        &self.out
+    }
+
+    /// Forgets what has been written so far, which somebody has taken.
+    pub fn clear(&mut self) {
+        self.out.clear();
+    }
+
     /// The text, without a final line break.
     pub fn finish(self) -> String {
         self.out

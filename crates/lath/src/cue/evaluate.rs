@@ -91,6 +91,7 @@ fn run_verb(verb: Verb, arguments: &Arguments) -> Result<(), Failure> {
         out: Vec::new(),
         count: 0,
         checked,
+        streamed: checked && targets.len() == 1 && out.path == "-" && !arguments.escape,
         several: targets.len() * expressions.len().max(1) > 1,
         errors: false,
     };
@@ -147,6 +148,8 @@ struct Printer<'a> {
     count: usize,
     /// All values were found to be data.
     checked: bool,
+    /// There is one value, and nothing can go wrong before it is written.
+    streamed: bool,
     several: bool,
     errors: bool,
 }
@@ -198,6 +201,11 @@ impl Printer<'_> {
             return Err(Failure::World(message));
         }
         match self.encoding {
+            Encoding::Json if self.streamed => {
+                let mut writer = output::Stream::new(Json::indented(4));
+                self.session.runtime.write(value, &mut writer);
+                writer.finish()?;
+            }
             Encoding::Json | Encoding::JsonLines => self.json(value),
             Encoding::Yaml => {
                 let mut writer = Yaml::new();
