@@ -74,12 +74,6 @@ fn syntax_cases_keep_their_comments() {
         }
     }
     assert!(checked > 700, "only {checked} texts were valid");
-    // Comments behind the operators of a chain end up behind its operands, as in the reference; the next operator then
-    // begins a line, where it is read as a sign. Known to be wrong.
-    let (known, wrong): (Vec<String>, Vec<String>) = wrong
-        .into_iter()
-        .partition(|w| w.starts_with("parser/parser/TestParse/115: not stable"));
-    assert_eq!(known.len(), 1, "it is stable now: take the exception away");
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n\n"));
 }
 

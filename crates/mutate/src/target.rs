@@ -40,22 +40,19 @@ pub fn parse(text: &str) -> bool {
     parsed.errors.is_empty() || expr.errors.is_empty()
 }
 
-/// Any tree is printed without a panic, and what is valid without comments stays valid and settles. Comments in odd places
-/// may move, once more when the text is printed again, and behind the operators of a chain even make it another text.
+/// Any tree is printed without a panic, what is valid stays valid with all its comments, and without comments it settles:
+/// comments in odd places may move once more when the text is printed again.
 pub fn format(text: &str) -> bool {
     let Some((once, comments)) = formatted(text) else {
         return false;
     };
     let again = formatted(&once);
-    if !comments.is_empty() {
-        return true;
+    assert!(again.is_some(), "no longer valid:\n{once}");
+    let (twice, kept) = again.unwrap_or_default();
+    assert_eq!(comments, kept, "comments were lost in\n{once}");
+    if comments.is_empty() {
+        assert_eq!(once, twice, "not stable");
     }
-    let twice = again.map(|(text, _)| text);
-    assert_eq!(
-        Some(&once),
-        twice.as_ref(),
-        "no longer valid, or not stable"
-    );
     true
 }
 

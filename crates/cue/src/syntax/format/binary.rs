@@ -48,6 +48,9 @@ pub(super) fn strength(op: BinaryOp) -> u8 {
     }
 }
 
+/// Where the comments behind an operator hang in its expression.
+const BEHIND_OPERATOR: i32 = 2;
+
 /// Which operators occur in an expression, calls and parentheses aside.
 #[derive(Clone, Copy, Default)]
 struct Mix {
@@ -191,6 +194,8 @@ impl Formatter<'_> {
         }
         self.at(link.at);
         self.token(binary_text(link.op));
+        // Behind the operand they would end the line before the next operator, which is then read as a sign.
+        self.comments_until(BEHIND_OPERATOR);
         let below = matches!(
             self.node_gap(self.start(link.right)),
             Gap::Newline | Gap::Section
