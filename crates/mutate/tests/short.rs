@@ -66,6 +66,7 @@ fn found_before() {
     for text in [
         "t1: X: {a: b.a, b: X}\nt2: X: {b: X, a: b.a}\n",
         "res: [t]\nt: {b: a, a: b: b: a, a, [X=string]: {a: c + b.str, b: str: string, c: \"X\"}, x: {b: str: \"D\"}}\n",
+        "package p\n\npackage: x: 20\n",
         "value: *_|_ | (*\"a\" | string)\n",
         "b: c: 4\nfor k, v in b {\"\\(k)¾\": v}\n",
         "r: rem(-5, < -2)\nb: < < =~\"a\"\n",

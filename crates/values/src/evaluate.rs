@@ -8,26 +8,26 @@
 //! Values that refer to each other in a circle have no right value, whatever the turns come to: see
 //! [`circles`](crate::circles).
 
+mod findings;
+mod sheets;
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use base::{Diagnostic, LayerId, SourceId, Sources, Span, Symbol, Symbols};
-use cue::Value;
-use cue::layered::{Layer, Reference};
+use base::{Diagnostic, LayerId, Sources, Symbols};
 use cue::runtime::Runtime;
 use data::NodeId;
 use layers::Place;
 
-use crate::config::{Breach, Config, Joined, Key, Words};
+use self::sheets::Sheet;
+use crate::circles;
+use crate::config::{self, Breach, Config, Joined, Key, Words};
 use crate::document::{self, Document, Found, Kind};
 use crate::effective::Effective;
-use crate::extract::{self, Asked, Extracted, Unknown};
-use crate::input::{Content, Input};
-use crate::merge::{Context, Merged, Options};
-use crate::schema::MOST_FINDINGS;
+use crate::input::Input;
+use crate::merge::{Merged, Options};
 use crate::tier::Tier;
-use crate::{circles, codes, config, literal, marks};
 
 /// How often layers are evaluated anew before they are said not to settle. Each turn settles at least one more
 /// step of every chain of references that goes from layer to layer.
@@ -104,45 +104,6 @@ pub fn evaluate(
     }
 }
 
-/// One layer in the making.
-struct Sheet {
-    document: Document,
-    cue: Option<CueSheet>,
-}
-
-/// What a CUE layer is evaluated from, and what came of it.
-struct CueSheet {
-    file: Value,
-    source: SourceId,
-    at: Vec<String>,
-    /// Whether some reference leads to a value, so that other layers matter to it.
-    refers: bool,
-    evaluated: bool,
-    constraints: Vec<(NodeId, Value)>,
-    unknown: Vec<Unknown>,
-    references: Vec<Reference>,
-    /// Those of its fields, each of the field that it is written in.
-    direct: Vec<Reference>,
-    /// What its references were bound to.
-    seen: Option<Rc<Effective>>,
-    findings: Vec<Diagnostic>,
-}
-
-impl CueSheet {
-    /// Whether something that its references lead to is not what it was.
-    fn is_moved(&self, now: Option<&Rc<Effective>>) -> bool {
-        match (&self.seen, now) {
-            _ if !self.refers => false,
-            (Some(seen), Some(now)) => {
-                let mut references = self.references.iter();
-                references.any(|reference| !now.same_at(seen, &reference.to))
-            }
-            (None, None) => false,
-            _ => true,
-        }
-    }
-}
-
 struct Engine<'a> {
     runtime: Runtime,
     options: &'a Options,
@@ -159,109 +120,6 @@ struct Engine<'a> {
 }
 
 impl Engine<'_> {
-    fn add(&mut self, input: Input) {
-        let Input {
-            tier,
-            content,
-            defaults,
-        } = input;
-        match content {
-            Content::Data { tree, kind } => self.sheets.push(Sheet {
-                document: Document {
-                    defaults,
-                    ..Document::new(tier, tree, kind)
-                },
-                cue: None,
-            }),
-            Content::Cue(loaded) => self.add_cue(tier, defaults, &loaded),
-        }
-    }
-
-    fn add_cue(&mut self, tier: Tier, defaults: bool, loaded: &cue::load::Loaded) {
-        self.findings.extend(loaded.errors.iter().cloned());
-        let Some(instance) = loaded.instances.first() else {
-            return;
-        };
-        let files: Vec<_> = instance.files.iter().map(AsRef::as_ref).collect();
-        let Some(first) = files.first() else {
-            return;
-        };
-        let source = first.source;
-        let may_be_plain = self.options.at.is_none() && !self.options.evaluate_all;
-        let plain = match may_be_plain {
-            true => literal::read(&files, self.runtime.symbols()),
-            false => None,
-        };
-        if let Some(plain) = plain {
-            if !plain.is_all {
-                // The rest of the file may be wrong, or hold a schema.
-                self.build_reported(tier, loaded, instance, &files);
-            }
-            self.sheets.push(Sheet {
-                document: Document {
-                    defaults,
-                    ..Document::new(tier, plain.tree, Kind::Cue)
-                },
-                cue: None,
-            });
-            return;
-        }
-        let Some(file) = self.build_reported(tier, loaded, instance, &files) else {
-            return;
-        };
-        self.sheets.push(Sheet {
-            document: Document {
-                defaults,
-                ..Document::new(tier, self.nothing(source), Kind::Cue)
-            },
-            cue: Some(CueSheet {
-                file,
-                source,
-                at: vec!["values".to_owned()],
-                refers: true,
-                evaluated: false,
-                constraints: Vec::new(),
-                unknown: Vec::new(),
-                references: Vec::new(),
-                direct: Vec::new(),
-                seen: None,
-                findings: Vec::new(),
-            }),
-        });
-    }
-
-    /// Builds a package and notes its schema; says what is wrong.
-    fn build_reported(
-        &mut self,
-        tier: Tier,
-        loaded: &cue::load::Loaded,
-        instance: &cue::load::Instance,
-        files: &[&cue::syntax::ast::File],
-    ) -> Option<Value> {
-        let source = files.first()?.source;
-        let built = self.build(loaded, instance, files);
-        let start = Span::new(source, 0..0);
-        let file = match built {
-            Ok(file) => file,
-            Err(errors) => {
-                let findings = errors.iter();
-                let findings = findings.map(|e| extract::reported_finding(e, start, tier));
-                self.findings.extend(findings);
-                return None;
-            }
-        };
-        self.config.add(&mut self.runtime, tier, files, file);
-        Some(file)
-    }
-
-    /// A tree with nothing in it.
-    fn nothing(&self, source: SourceId) -> data::Tree {
-        let text = self.sources.get(source).text().clone();
-        let mut builder = data::TreeBuilder::new(source, text);
-        let root = builder.map(Span::new(source, 0..0), &[]);
-        builder.finish(root)
-    }
-
     /// Makes a layer for the defaults inside the schema, below all others.
     fn add_schema(&mut self) {
         if let Some(source) = self.config.source() {
@@ -274,26 +132,6 @@ impl Engine<'_> {
                 },
             );
         }
-    }
-
-    /// Builds what a package imports, and the package.
-    fn build(
-        &mut self,
-        loaded: &cue::load::Loaded,
-        instance: &cue::load::Instance,
-        files: &[&cue::syntax::ast::File],
-    ) -> Result<Value, cue::runtime::Failed> {
-        for import in &loaded.imported {
-            let files: Vec<_> = import.files.iter().map(AsRef::as_ref).collect();
-            let value = self.runtime.build(&import.path, &files)?;
-            let spelled = loaded.spellings.iter();
-            for (text, _) in spelled.filter(|(_, path)| **path == import.path) {
-                self.runtime.add_package(text, value);
-            }
-        }
-        // A package clause means nothing here: the hidden fields of a layer are its own.
-        let own = format!("{} {}", instance.path, self.sheets.len());
-        self.runtime.build(&own, files)
     }
 
     /// The stack after each tier that has a layer.
@@ -420,142 +258,6 @@ impl Engine<'_> {
         meets
     }
 
-    /// Says what breaks the schema, each once, of the tier that broke it.
-    fn report_breaches(&mut self, stage: &Stage, breaches: &[Breach], is_last: bool) {
-        if self.options.locks_only || breaches.is_empty() {
-            return;
-        }
-        let merged = Merged::of(stage);
-        let context = Context {
-            symbols: &self.runtime.ctx.symbols,
-            sources: self.sources,
-        };
-        for breach in breaches {
-            if breach.waits() && !is_last {
-                continue;
-            }
-            let (finding, key) = breach.finding(&merged, stage.tier, context);
-            if !self.breached.insert(key) {
-                continue;
-            }
-            if self.breached.len() > MOST_FINDINGS {
-                let message = format!(
-                    "more than {MOST_FINDINGS} findings of the schema; the rest is not shown"
-                );
-                let more = Diagnostic::error(data::codes::MORE_FINDINGS, message);
-                self.findings.push(more);
-                return;
-            }
-            self.findings.push(finding);
-        }
-    }
-
-    fn evaluate_sheet(&mut self, at: usize, effective: Option<&Rc<Effective>>) {
-        let Some(Sheet {
-            document,
-            cue: Some(sheet),
-        }) = self.sheets.get(at)
-        else {
-            return;
-        };
-        if sheet.evaluated && !sheet.is_moved(effective) {
-            return;
-        }
-        let (file, source, tier) = (sheet.file, sheet.source, document.tier);
-        let number = u16::try_from(at).unwrap_or(u16::MAX);
-        let start = Span::new(source, 0..0);
-        let mut findings = Vec::new();
-        let bound = match effective {
-            Some(effective) => {
-                let owner = |node| effective.owner(node);
-                self.runtime.effective(&effective.tree, &owner).map(Some)
-            }
-            None => Ok(None),
-        };
-        let named = self.options.at.as_ref().map(|path| {
-            let names = path.0.iter().map(|segment| match segment {
-                base::Segment::Key(name) => name.clone(),
-                base::Segment::Index(index) => index.to_string(),
-            });
-            names.collect::<Vec<String>>()
-        });
-        let paths = named.into_iter().map(|path| (path, true));
-        let paths = paths.chain([(sheet.at.clone(), false)]);
-        let mut layer = None;
-        for (path, by_option) in paths {
-            let done = match &bound {
-                Ok(bound) => {
-                    let bound = bound.as_ref();
-                    self.runtime.evaluate_layer(file, &path, number, bound)
-                }
-                Err(errors) => Err(errors.clone()),
-            };
-            match done {
-                Ok(done) => {
-                    let found = done.values.is_some();
-                    self.at_was_found |= by_option && found;
-                    layer = Some(done);
-                    if found {
-                        break;
-                    }
-                }
-                Err(errors) => {
-                    let errors = errors.iter();
-                    let told = errors.map(|e| extract::reported_finding(e, start, tier));
-                    findings.extend(told);
-                    break;
-                }
-            }
-        }
-        let extracted = layer.as_ref().and_then(|layer| {
-            let asked = (tier, source, layer);
-            self.extract(asked, effective.map(AsRef::as_ref))
-        });
-        let references = layer.map_or_else(Vec::new, |layer| layer.references);
-        let Some(Sheet {
-            document,
-            cue: Some(sheet),
-        }) = self.sheets.get_mut(at)
-        else {
-            return;
-        };
-        sheet.evaluated = true;
-        sheet.refers = !references.is_empty();
-        sheet.references = references;
-        sheet.seen = effective.cloned();
-        sheet.findings = findings;
-        if let Some(extracted) = extracted {
-            document.tree = Arc::new(extracted.tree);
-            document.derived = Arc::new(extracted.derived);
-            sheet.constraints = extracted.constraints;
-            sheet.unknown = extracted.unknown;
-            sheet.direct = extracted.direct;
-            sheet.findings.extend(extracted.findings);
-        }
-    }
-
-    fn extract(
-        &mut self,
-        (tier, source, layer): (Tier, SourceId, &Layer),
-        effective: Option<&Effective>,
-    ) -> Option<Extracted> {
-        let root = layer.values?;
-        let guards = match layer.references.is_empty() {
-            true => Vec::new(),
-            false => self.runtime.guards(),
-        };
-        let exists = |path: &[Symbol]| effective.is_some_and(|e| e.find(path).is_some());
-        let asked = Asked {
-            tier,
-            source,
-            sources: self.sources,
-            layer,
-            exists: &exists,
-            guards: &guards,
-        };
-        Some(extract::extract(&mut self.runtime, root, &asked))
-    }
-
     /// The documents up to a tier, and where their values lie.
     fn stage(&mut self, tier: Tier, count: usize) -> Stage {
         let sheets = self.sheets.iter().take(count);
@@ -618,75 +320,6 @@ impl Engine<'_> {
         }
         found
     }
-
-    /// What is wrong with the layers of the whole stack.
-    fn report(&mut self, stage: &Stage, is_settled: bool) {
-        for document in &stage.documents {
-            let at = self.options.at.as_ref();
-            let symbols = &*self.runtime.symbols();
-            let found = document::values(document, at, symbols, &mut self.findings);
-            let by_path = matches!(found, Found::Map(_, true) | Found::Nothing(true));
-            self.at_was_found |= by_path && document.kind != Kind::Cue;
-            if let Found::Map(root, _) = found {
-                marks::check(document, root, symbols, &mut self.findings);
-            }
-        }
-        for sheet in &mut self.sheets {
-            if let Some(cue) = &mut sheet.cue {
-                self.findings.append(&mut cue.findings);
-            }
-        }
-        let merged = Merged::of(stage);
-        let symbols = &*self.runtime.symbols();
-        let mut steps = circles::steps(&merged);
-        let counts_all = !is_settled && circles::find(&steps).is_empty();
-        for sheet in &self.sheets {
-            let Some(cue) = &sheet.cue else {
-                continue;
-            };
-            // What stands changes from turn to turn, or cannot be computed: then all that layers refer to counts.
-            let unknown: BTreeSet<&Vec<Symbol>> = cue.unknown.iter().map(|u| &u.path).collect();
-            let references = cue.direct.iter();
-            let references = references.filter(|r| counts_all || unknown.contains(&r.from));
-            circles::add(&mut steps, references, &sheet.document.tier.role());
-        }
-        let in_circle = circles::report(&steps, symbols, &mut self.findings);
-        for (number, sheet) in self.sheets.iter().enumerate() {
-            let Some(cue) = &sheet.cue else {
-                continue;
-            };
-            let number = u16::try_from(number).unwrap_or(u16::MAX);
-            for unknown in &cue.unknown {
-                if !in_circle.contains(&unknown.path) && !merged.is_above(&unknown.path, number) {
-                    let tier = sheet.document.tier;
-                    self.findings.push(unresolved(unknown, tier, symbols));
-                }
-            }
-        }
-        if !is_settled && in_circle.is_empty() {
-            let message = "the values never settle: they change each other again and again";
-            let finding = Diagnostic::error(codes::VALUE_CYCLE, message);
-            self.findings
-                .push(finding.help("look for values that refer to each other through conditions"));
-        }
-    }
-
-    fn report_missing_path(&mut self) {
-        if let (false, Some(at)) = (self.at_was_found, &self.options.at) {
-            let message = format!("no file has the path `{at}` that `--at` names");
-            self.findings.push(
-                Diagnostic::error(codes::UNKNOWN_PATH, message).help(
-                    "give the path at which a file holds its values, as in `--at spec.values`",
-                ),
-            );
-        }
-    }
-}
-
-impl Sheet {
-    fn refers(&self) -> bool {
-        self.cue.as_ref().is_some_and(|cue| cue.refers)
-    }
 }
 
 /// Gives the first document, that of the schema's defaults, another tree.
@@ -696,21 +329,6 @@ fn replace_first(stage: &mut Stage, tree: Option<Arc<data::Tree>>) {
         root.1 = tree.root();
         document.tree = tree;
     }
-}
-
-/// A value that nothing settles.
-fn unresolved(unknown: &Unknown, tier: Tier, symbols: &Symbols) -> Diagnostic {
-    let path = crate::merge::dotted(&unknown.path, symbols);
-    let why = unknown.why.first();
-    let message = match why {
-        Some(why) => format!("`{path}` cannot be computed: {}", why.message),
-        None => format!("`{path}` cannot be computed: what it refers to has no value"),
-    };
-    Diagnostic::error(codes::UNRESOLVED_VALUE, message)
-        .primary(unknown.span, "")
-        .role(tier.role())
-        .help(format!("give `{path}` a value, or what it refers to"))
-        .fact("field", path.to_string())
 }
 
 /// The number of a layer in its stack.

@@ -113,6 +113,16 @@ pub(super) fn finish(mut exporter: Exporter<'_>, syn: &Syn, head: &str) -> Strin
         Syn::Struct(items) => print_file(items, layout),
         other => print_expr(other, layout),
     };
+    // At the top of a file these words begin a clause.
+    let lines = body.split_inclusive('\n');
+    let above = lines.take_while(|line| line.starts_with(['/', '@']) || line.trim().is_empty());
+    let first = above.map(str::len).sum::<usize>();
+    for word in ["package", "import"] {
+        let rest = body.get(first..).and_then(|body| body.strip_prefix(word));
+        if rest.is_some_and(|rest| rest.starts_with([':', '?', '!'])) {
+            body.replace_range(first..first + word.len(), &quote::string(word));
+        }
+    }
     if !lets.is_empty() && !matches!(syn, Syn::Struct(_)) {
         body.insert(0, '\n');
     }
