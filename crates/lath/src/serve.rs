@@ -50,7 +50,7 @@ pub struct Serve {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     tenant_rate: Option<u32>,
     /// Look for changes of other nodes so often, for an engine that has no LISTEN/NOTIFY
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(10..))]
+    #[arg(long, value_name = "MS", requires = "database", value_parser = clap::value_parser!(u64).range(10..))]
     poll_changes: Option<u64>,
 }
 

@@ -14,6 +14,7 @@ pub struct Metrics {
     accepted: AtomicU64,
     refused: AtomicU64,
     unauthorized: AtomicU64,
+    limited: AtomicU64,
 }
 
 impl Metrics {
@@ -22,8 +23,10 @@ impl Metrics {
         if let Some(counter) = self.replies.get(class) {
             counter.fetch_add(1, Ordering::Relaxed);
         }
-        if status == 401 {
-            self.unauthorized.fetch_add(1, Ordering::Relaxed);
+        match status {
+            401 => drop(self.unauthorized.fetch_add(1, Ordering::Relaxed)),
+            429 => drop(self.limited.fetch_add(1, Ordering::Relaxed)),
+            _ => {}
         }
         let bucket = BOUNDS.partition_point(|bound| *bound < microseconds);
         if let Some(counter) = self.buckets.get(bucket) {
@@ -83,6 +86,11 @@ impl Metrics {
                 "lath_unauthorized_total",
                 "Requests without a valid token.",
                 read(&self.unauthorized),
+            ),
+            (
+                "lath_limited_total",
+                "Requests of those who asked too often.",
+                read(&self.limited),
             ),
         ] {
             out.push_str(&format!(

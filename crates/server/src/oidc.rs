@@ -146,9 +146,16 @@ impl Oidc {
             let age = if known(keys).is_some() { AGE } else { PAUSE };
             now.0 >= keys.read.0 + age && now.0 >= keys.tried.0 + PAUSE
         };
-        let is_due = due(&*self.keys.read().ok()?);
-        if is_due {
-            let _turn = self.turn.lock().await;
+        let (is_due, is_known) = {
+            let keys = self.keys.read().ok()?;
+            (due(&keys), known(&keys).is_some())
+        };
+        let turn = match is_known {
+            // Who can go on does not wait for an issuer that takes its time.
+            true => self.turn.try_lock().ok(),
+            false => Some(self.turn.lock().await),
+        };
+        if is_due && turn.is_some() {
             // Somebody else may have read while we waited.
             let is_due = due(&*self.keys.read().ok()?);
             if is_due {

@@ -392,6 +392,7 @@ fn wrong_usage_is_said() {
             &["serve", "--poll-changes", "often"],
             "invalid value 'often'",
         ),
+        (&["serve", "--poll-changes", "100"], "--database <URL>"),
         (
             &[
                 "serve",

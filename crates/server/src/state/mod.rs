@@ -78,6 +78,14 @@ const TOGETHER: usize = 200;
 /// How often counted refusals are looked at.
 const ROUND: Duration = Duration::from_secs(5);
 
+/// Waits for tenants that are compiled.
+async fn settled(compiling: Option<tokio::task::JoinHandle<()>>) -> Result<(), Failure> {
+    match compiling {
+        Some(task) => task.await.map_err(|e| Failure::Lost(e.to_string())),
+        None => Ok(()),
+    }
+}
+
 impl State {
     /// Reads everything there is.
     pub async fn load(
@@ -246,6 +254,8 @@ impl State {
             .map(|mut row| (row.text(), (row.int(), row.int())));
         let all: Vec<(String, (i64, i64))> = all.collect();
         let host = self.host();
+        // While some are compiled, the next are read.
+        let mut compiling = None;
         for part in all.chunks(TOGETHER) {
             let behind = part
                 .iter()
@@ -255,16 +265,15 @@ impl State {
                 continue;
             };
             let stored = self.note(rows::read(&self.store, Span::of(first, last)).await)?;
+            settled(compiling.take()).await?;
             let (state, host) = (Arc::clone(self), Arc::clone(&host));
-            let compiled = tokio::task::spawn_blocking(move || {
+            compiling = Some(tokio::task::spawn_blocking(move || {
                 for stored in stored {
                     state.place(Inner::new(stored, &host, &state.scanner, None));
                 }
-            });
-            let compiled = compiled.await;
-            compiled.map_err(|error| Failure::Lost(error.to_string()))?;
+            }));
         }
-        Ok(())
+        settled(compiling).await
     }
 
     /// What another node, or this one, has changed.
