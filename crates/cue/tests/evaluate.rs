@@ -224,3 +224,17 @@ fn settled_expressions_find_what_is_wrong() {
         "!out: cannot use 7 (type int) as type bool",
     );
 }
+
+/// A disjunct that refers to a finished disjunction takes it in with its defaults.
+#[test]
+fn disjunctions_of_disjunctions_keep_their_defaults() {
+    check("a: *1 | int\nb: *a | string", r#"{"a":1,"b":1}"#);
+    check("a: *1 | int\nb: a | \"s\"", r#"{"a":1,"b":1}"#);
+    check("a: *1 | int\nb: *\"s\" | a", r#"{"a":1,"b":"s"}"#);
+    check("a: 1 | 2\nb: *a | 3\na: 2", r#"{"a":2,"b":2}"#);
+    check("a: *1 | 2\nb: *a | *3 | int", "!b: incomplete value 1 | 3");
+    check(
+        "b: *a | int\na: *1 | int\nc: *b | 7",
+        r#"{"b":1,"a":1,"c":1}"#,
+    );
+}

@@ -279,6 +279,10 @@ impl Ctx {
                     decided |= both != Mode::Maybe;
                     self.append_disjunct(&mut out, x)?;
                 }
+                // What it was multiplied to stands in its place.
+                if run == Run::Finalize {
+                    self.free_work(r);
+                }
             }
         }
         let out = out.nodes;

@@ -21,6 +21,9 @@ use super::work::{EnvDisjunction, Mode};
 /// Up to this many disjuncts are compared one by one.
 const FEW: usize = 8;
 
+/// Values, their modes, and whether they are the same wherever the disjunction stands.
+type Literals = SmallVec<[(ValId, Mode, bool); 4]>;
+
 impl Ctx {
     /// Settles a vertex whose only conjunct is a disjunction of literals; false if it is not such a vertex.
     pub(super) fn literal_disjunction(&mut self, node: NodeId, d: &EnvDisjunction) -> R<bool> {
@@ -29,35 +32,52 @@ impl Ctx {
         }
         let many = d.disjuncts.len() > FEW;
         let mut prints: HashMap<u64, SmallVec<[usize; 4]>, FxBuildHasher> = HashMap::default();
-        let mut found: SmallVec<[(ValId, Mode, bool); 4]> = SmallVec::new();
+        let mut found = Literals::new();
+        let mut decided = false;
         for disjunct in &d.disjuncts {
             let env = d.env.unwrap_or(self.no_env);
-            let Some((id, shared)) = self.literal_disjunct(env, disjunct.x)? else {
-                return Ok(false);
+            let literal = match self.referred(
+                env,
+                (disjunct.x, disjunct.mode),
+                found.is_empty(),
+                &mut decided,
+            ) {
+                Some(parts) => parts,
+                None => match self.literal_disjunct(env, disjunct.x)? {
+                    Some((id, shared)) => smallvec::smallvec![(id, disjunct.mode, shared)],
+                    None => return Ok(false),
+                },
             };
-            let print = many.then(|| self.literal_print(id));
-            let alike: SmallVec<[usize; 4]> = match print {
-                Some(print) => prints.get(&print).cloned().unwrap_or_default(),
-                None => (0..found.len()).collect(),
-            };
-            let mut known = false;
-            for at in alike {
-                let Some((other, mode, _)) = found.get_mut(at) else {
-                    continue;
+            for (id, mode, shared) in literal {
+                let print = many.then(|| self.literal_print(id));
+                let alike: SmallVec<[usize; 4]> = match print {
+                    Some(print) => prints.get(&print).cloned().unwrap_or_default(),
+                    None => (0..found.len()).collect(),
                 };
-                if self.equal(Val::Lit(*other), Val::Lit(id), STRUCTURAL)? {
-                    if disjunct.mode == Mode::Default {
-                        *mode = Mode::Default;
+                let mut known = false;
+                for at in alike {
+                    let Some((other, before, _)) = found.get_mut(at) else {
+                        continue;
+                    };
+                    if self.equal(Val::Lit(*other), Val::Lit(id), STRUCTURAL)? {
+                        if mode == Mode::Default {
+                            *before = Mode::Default;
+                        }
+                        known = true;
+                        break;
                     }
-                    known = true;
-                    break;
+                }
+                if !known {
+                    if let Some(print) = print {
+                        prints.entry(print).or_default().push(found.len());
+                    }
+                    found.push((id, mode, shared));
                 }
             }
-            if !known {
-                if let Some(print) = print {
-                    prints.entry(print).or_default().push(found.len());
-                }
-                found.push((id, disjunct.mode, shared));
+        }
+        for (_, mode, _) in &mut found {
+            if decided && *mode == Mode::Maybe {
+                *mode = Mode::Not;
             }
         }
         if found.len() < 2 {
@@ -91,6 +111,46 @@ impl Ctx {
             self.signal(node, known)?;
         }
         Ok(true)
+    }
+
+    /// The literals that a disjunct refers to, where it is a reference to a finished vertex: a disjunction of them
+    /// becomes part of this one, with its own defaults.
+    fn referred(
+        &self,
+        env: EnvId,
+        (x, mode): (X, Mode),
+        first: bool,
+        decided: &mut bool,
+    ) -> Option<Literals> {
+        let X::Expr(expr) = self.elem(x) else {
+            return None;
+        };
+        let node = self.settled_target(env, expr)?;
+        let Base::Val(id) = self.nodes[node].base else {
+            return None;
+        };
+        let Some(d) = self.disjunction(id) else {
+            let scalar = self.is_scalar(id);
+            return scalar.then(|| smallvec::smallvec![(id, mode, false)]);
+        };
+        // Its defaults come first: in the midst of others that would not be its order.
+        if d.defaults > 0 && !first {
+            return None;
+        }
+        let mut parts = Literals::new();
+        for (i, &value) in d.values.iter().enumerate() {
+            let Val::Node(part) = value else { return None };
+            let Base::Val(id) = self.nodes[part].base else {
+                return None;
+            };
+            if !self.is_literal(id) {
+                return None;
+            }
+            let own = super::conjunct::mode(d.has_defaults, i < d.defaults);
+            parts.push((id, mode.max(own), false));
+        }
+        *decided |= parts.iter().any(|&(_, mode, _)| mode != Mode::Maybe);
+        Some(parts)
     }
 
     /// A literal as a result for a vertex. Where many vertices have the same disjunction, they have its results together.

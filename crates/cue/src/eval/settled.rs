@@ -46,6 +46,34 @@ impl Ctx {
         }
     }
 
+    /// The finished vertex that a reference leads to, by its links but without taking a default.
+    pub(super) fn settled_target(&self, env: EnvId, expr: ExprId) -> Option<NodeId> {
+        if self.late.is_some() {
+            return None;
+        }
+        let found = match self.ir.exprs[expr] {
+            Expr::Field { up, label, .. } => {
+                let node = self.deref_value(self.env_node(self.env_up(env, up))?);
+                if self.work(node).is_some_and(|w| w.errs.is_some()) {
+                    return None;
+                }
+                self.find_arc(node, label)?
+            }
+            Expr::Select { x, label, .. } => {
+                let node = self.vertex_at(env, x, DEPTH)?;
+                match self.nodes[node].base {
+                    Base::Struct => self.find_arc(node, label)?,
+                    _ => return None,
+                }
+            }
+            _ => return None,
+        };
+        let n = &self.nodes[found];
+        let plain = n.arc_type == ArcType::Member && n.status == Status::Finalized;
+        let faultless = n.work.as_ref().is_none_or(|w| w.errs.is_none());
+        (plain && faultless && matches!(n.base, Base::Val(_))).then_some(found)
+    }
+
     fn scalar_at(&self, env: EnvId, expr: ExprId, depth: u32) -> Option<ValId> {
         let id = match self.ir.exprs[expr] {
             Expr::Value(id) => id,
