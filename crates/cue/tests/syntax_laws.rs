@@ -150,6 +150,24 @@ fn operators_stay_apart() {
     }
 }
 
+/// Found by mutation: comments must not come between an operand and its operator, and strings keep their lines.
+#[test]
+fn comments_and_strings_stay_where_they_are() {
+    for (text, wanted) in [
+        ("a: b + // one\n\tc + // two\n\td\n", None),
+        ("a: f(b & c, // one\n\td)\n", None),
+        (
+            "a: \"\"\"\n\rb\nc\n\r\"\"\"\n",
+            Some("a: \"\"\"\n\tb\n\tc\n\t\"\"\"\n"),
+        ),
+    ] {
+        let once = format(text, false).expect("it is valid");
+        assert_eq!(once, wanted.unwrap_or(text));
+        let twice = format(&once, false);
+        assert_eq!(twice.as_deref(), Some(once.as_str()), "of {text}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 400,

@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> bool {
     parsed.errors.is_empty() || expr.errors.is_empty()
 }
 
-/// Any tree is printed without a panic, what is valid stays valid with all its comments, and without comments it settles:
+/// Any tree is printed without a panic, what is valid stays valid with all that its comments say, and without comments it settles:
 /// comments in odd places may move once more when the text is printed again.
 pub fn format(text: &str) -> bool {
     let Some((once, comments)) = formatted(text) else {
@@ -49,11 +49,25 @@ pub fn format(text: &str) -> bool {
     let again = formatted(&once);
     assert!(again.is_some(), "no longer valid:\n{once}");
     let (twice, kept) = again.unwrap_or_default();
-    assert_eq!(comments, kept, "comments were lost in\n{once}");
+    assert_eq!(
+        words(&comments),
+        words(&kept),
+        "comments were lost in\n{once}"
+    );
     if comments.is_empty() {
         assert_eq!(once, twice, "not stable");
     }
     true
+}
+
+/// What comments say: two may have become one.
+fn words(comments: &[String]) -> Vec<&str> {
+    let words = comments
+        .iter()
+        .flat_map(|text| text.split([' ', '\t', '/']));
+    let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.sort_unstable();
+    words
 }
 
 fn formatted(text: &str) -> Option<(String, Vec<String>)> {
@@ -143,8 +157,9 @@ pub fn evaluate(text: &str) -> bool {
 }
 
 fn readable(text: &str) {
-    // As in the reference, a comparison with an error says so behind it, and hides what follows.
-    if text.contains("_|_ // explicit error") {
+    // As in the reference, a comparison with an error says so behind it, and hides what follows; and reserved names
+    // are refused in some places only.
+    if text.contains("_|_ // explicit error") || text.contains("__") {
         return;
     }
     let parsed = parse_file(SourceId(0), &Arc::from(text), &mut Symbols::new());

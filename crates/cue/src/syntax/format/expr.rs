@@ -1,5 +1,7 @@
 //! Expressions.
 
+use std::borrow::Cow;
+
 use base::Symbol;
 
 use super::{Formatter, Last, Space};
@@ -185,7 +187,8 @@ impl Formatter<'_> {
         };
         match kind {
             LiteralKind::String if self.stream.indent < 6 && text.contains('\n') => {
-                let text = literal::reindent(text, self.stream.indent + 1);
+                let text = without_lone_returns(text);
+                let text = literal::reindent(&text, self.stream.indent + 1);
                 self.stream.literal(&text, last);
             }
             LiteralKind::Int | LiteralKind::Float => {
@@ -371,4 +374,19 @@ fn tidy_number(text: &str, float: bool) -> String {
         text.make_ascii_lowercase();
     }
     text
+}
+
+/// Carriage returns mean nothing in a string; before the text of a line they would be taken for its indentation.
+fn without_lone_returns(text: &str) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '\r' || rest.peek() == Some(&'\n') {
+            kept.push(c);
+        }
+    }
+    Cow::Owned(kept)
 }

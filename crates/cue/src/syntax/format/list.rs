@@ -9,8 +9,17 @@ impl<'a> Formatter<'a> {
         self.before(None);
         for argument in self.file.list(arguments) {
             self.before(Some(NodeRef::Expr(argument)));
+            // Comments behind the argument are printed behind its comma, not at an operator inside.
+            let end = self.file.end(NodeRef::Expr(argument));
+            let groups = std::mem::take(&mut self.current.groups);
+            let (behind, inside): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| {
+                let first = group.comments.first();
+                end.is_parsed() && first.is_some_and(|text| Some(text.start) >= end.offset())
+            });
+            self.current.groups = inside;
             self.raw(argument, 0, depth);
             self.wish(Space::COMMA | Space::BLANK);
+            self.current.groups.extend(behind);
             self.after();
         }
         self.after();
