@@ -40,7 +40,7 @@ pub fn parse(text: &str) -> bool {
     parsed.errors.is_empty() || expr.errors.is_empty()
 }
 
-/// Any tree is printed without a panic, what is valid stays valid with all that its comments say, and without comments it settles:
+/// Any tree is printed without a panic, what is valid stays valid, nothing that its comments say is lost, and without comments it settles:
 /// comments in odd places may move once more when the text is printed again.
 pub fn format(text: &str) -> bool {
     let Some((once, comments)) = formatted(text) else {
@@ -157,9 +157,11 @@ pub fn evaluate(text: &str) -> bool {
 }
 
 fn readable(text: &str) {
-    // As in the reference, a comparison with an error says so behind it, and hides what follows; and reserved names
-    // are refused in some places only.
-    if text.contains("_|_ // explicit error") || text.contains("__") {
+    // As in the reference, a comparison with an error says so behind it, and hides what follows; reserved names are
+    // refused in some places only; and `package` can be a name, but not the first word of a file.
+    let is_clause = |line: &str| line.starts_with("package") || line.trim() == "import";
+    if text.contains("_|_ // explicit error") || text.contains("__") || text.lines().any(is_clause)
+    {
         return;
     }
     let parsed = parse_file(SourceId(0), &Arc::from(text), &mut Symbols::new());
