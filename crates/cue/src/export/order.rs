@@ -63,6 +63,9 @@ pub fn ordered_arcs(ctx: &Ctx, node: NodeId) -> Vec<NodeId> {
     if let Some(simple) = one_literal(ctx, node) {
         return simple;
     }
+    if in_source_order(ctx, node) {
+        return n.arcs.list.clone();
+    }
     let order = ordered_labels(ctx, node);
     order
         .into_iter()
@@ -110,6 +113,55 @@ fn one_literal(ctx: &Ctx, node: NodeId) -> Option<Vec<NodeId>> {
         None => Some(n.arcs.list.clone()),
         Some(_) => None,
     }
+}
+
+/// Literals of plain fields that stand in one file one after the other, and fields that were inserted in that order: the
+/// first declaration of each decides. There may be thousands, and then the graph would be a long chain.
+fn in_source_order(ctx: &Ctx, node: NodeId) -> bool {
+    let n = &ctx.nodes[node];
+    let literal = |c: &crate::eval::node::Conjunct| match ctx.elem(c.x) {
+        X::Expr(expr) => matches!(ctx.ir.exprs[expr], Expr::Struct(_)),
+        _ => false,
+    };
+    if !n.conjuncts.iter().all(literal) {
+        return false;
+    }
+    let mut last: Option<Span> = None;
+    let mut arcs = n.arcs.list.iter().peekable();
+    for s in &n.structs {
+        let Expr::Struct(lit) = &ctx.ir.exprs[s.expr] else {
+            return false;
+        };
+        if s.repeats > 0 || s.comp != 0 || lit.has_embed || lit.decls.is_empty() {
+            return false;
+        }
+        for &decl in ctx.ir.members(lit.decls) {
+            let DeclKind::Field { label, .. } = ctx.ir.decls[decl].kind else {
+                return false;
+            };
+            let here = ctx.ir.decls[decl].span;
+            if last.is_some_and(|last| last.source != here.source || last.start >= here.start) {
+                return false;
+            }
+            last = Some(here);
+            match arcs.peek() {
+                Some(&&next) if ctx.nodes[next].label == label => {
+                    arcs.next();
+                }
+                // It must be one that was there before; ids are given in order.
+                Some(&&next) if ctx.find_arc(node, label).is_none_or(|arc| arc > next) => {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+    }
+    let ascending = n.arcs.list.is_sorted();
+    let referred = |&arc: &NodeId| {
+        let mut conjuncts = ctx.nodes[arc].conjuncts.iter();
+        conjuncts.any(|c| c.ci.refs.is_some() || !matches!(c.x, X::Decl(_)))
+    };
+    arcs.next().is_none() && ascending && !n.arcs.list.iter().any(referred)
 }
 
 fn struct_decls(ctx: &Ctx, expr: ExprId) -> &[DeclId] {
