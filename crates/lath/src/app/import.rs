@@ -121,6 +121,8 @@ fn told(answer: &Value, dry: bool, out: Out) -> Done {
         );
         rows.push(vec![verdict, kind, of, place, more]);
     }
+    // What went wrong is read first.
+    rows.sort_by_key(|row| row.first().is_none_or(|verdict| verdict != "refused"));
     let mut text = columns::lay_out(&rows, "");
     let all = documents.len();
     let ending = if dry { " Nothing was written." } else { "" };

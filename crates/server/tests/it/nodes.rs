@@ -121,6 +121,34 @@ fn a_lost_database_leaves_stale_reads_and_is_found_again() {
     );
 }
 
+/// SQLite's file is in somebody else's hands: the node waits a while, says so, and goes on when it is free again.
+#[test]
+fn a_file_that_cannot_be_written_is_said_and_found_again() {
+    let database = Database::sqlite();
+    let Database::Sqlite(folder) = &database else {
+        panic!("a file");
+    };
+    let node = database.node();
+    let tokens = furnish(&node);
+    let mut boss = node.client(&tokens["boss"]);
+    let write = format!("{APP}/keys/size?tenant=t1");
+    let read = format!("{APP}/resolve?tenant=t1&key=size");
+    boss.put(&write, &json!({"value": 5})).ok(200);
+    let other = rusqlite::Connection::open(folder.path().join("lath.db")).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let refused = boss.put(&write, &json!({"value": 6}));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert_eq!(refused.ok(503)["code"], "database-lost");
+    assert_eq!(boss.get(&read).ok(200)["values"][0]["value"], 5);
+    other.execute_batch("ROLLBACK").unwrap();
+    soon(GUARD, "to be written again", || {
+        boss.put(&write, &json!({"value": 7})).status == 200
+    });
+    assert_eq!(boss.get(&read).ok(200)["values"][0]["value"], 7);
+    let verified = boss.get("/v1/audit/verify?tenant=t1").ok(200);
+    assert_eq!(verified["intact"], true);
+}
+
 /// A line on which nothing comes is not taken for one on which nothing happens.
 #[test]
 fn a_node_that_hears_nothing_any_more_says_that_it_is_stale() {
@@ -194,6 +222,46 @@ fn tls_to_the_database_is_used_and_checked() {
     };
     let told = open(format!("{url}?sslmode=require"));
     assert!(told.contains("does not support TLS"), "{told}");
+}
+
+/// As docs/serve.md says it.
+#[test]
+fn a_backup_is_restored_whole() {
+    let server = Server::start();
+    let (database, restored) = (server.database(), server.database());
+    let node = database.node();
+    let tokens = furnish(&node);
+    let mut boss = node.client(&tokens["boss"]);
+    boss.put(&format!("{APP}/keys/size?tenant=t1"), &json!({"value": 5}))
+        .ok(200);
+    let (Database::Postgres(from), Database::Postgres(to)) = (&database, &restored) else {
+        panic!("PostgreSQL databases");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lath.sql");
+    let run = |program: &str, arguments: &[&str], url: &str| {
+        let mut run = Command::new(program);
+        run.env("PGOPTIONS", "-c lath.tenant=*").args(arguments);
+        let out = run.arg("--file").arg(&file).arg(url).output().unwrap();
+        let told = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(out.status.success(), "{program}: {told}");
+    };
+    run("pg_dump", &["--enable-row-security"], from);
+    run("psql", &["--quiet", "--set", "ON_ERROR_STOP=1"], to);
+    let again = restored.node();
+    let mut boss = again.client(&tokens["boss"]);
+    let read = format!("{APP}/resolve?tenant=t1&key=size");
+    assert_eq!(boss.get(&read).ok(200)["values"][0]["value"], 5);
+    for chain in ["?tenant=t1", "?tenant=t2", ""] {
+        let path = format!("/v1/audit/verify{chain}");
+        let (old, new) = (node.admin().get(&path), again.admin().get(&path));
+        assert_eq!(old.ok(200), new.ok(200));
+    }
+    // What was restored is as closed as what was saved.
+    boss.put(&format!("{APP}/keys/size?tenant=t1"), &json!({"value": 6}))
+        .ok(200);
+    let hidden = "SET ROLE lath_service; SELECT count(*) FROM entries";
+    assert!(server.sql("d1", hidden).ends_with("0\n"));
 }
 
 #[test]
