@@ -9,12 +9,14 @@ impl<'a> Formatter<'a> {
         self.before(None);
         for argument in self.file.list(arguments) {
             self.before(Some(NodeRef::Expr(argument)));
-            // Comments behind the argument are printed behind its comma, not at an operator inside.
+            // Comments behind an argument with operators are printed behind its comma, not at an operator inside.
+            let is_chain = matches!(self.file.expr(argument), Expr::Binary { .. });
             let end = self.file.end(NodeRef::Expr(argument));
             let groups = std::mem::take(&mut self.current.groups);
             let (behind, inside): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| {
                 let first = group.comments.first();
-                end.is_parsed() && first.is_some_and(|text| Some(text.start) >= end.offset())
+                let is_behind = first.is_some_and(|text| Some(text.start) >= end.offset());
+                is_chain && end.is_parsed() && is_behind
             });
             self.current.groups = inside;
             self.raw(argument, 0, depth);
