@@ -6,7 +6,7 @@ use crate::eval::label::Label;
 use crate::syntax::ast;
 
 use super::Compiler;
-use super::scope::{Name, Scope};
+use super::scope::{Name, Scope, Step};
 
 impl Compiler<'_> {
     pub(super) fn comprehension(
@@ -31,13 +31,12 @@ impl Compiler<'_> {
                     let source = self.expr(source);
                     let mut scope = Scope::frame(1);
                     scope.variable = !in_list;
-                    scope.path = Some("for[]".to_owned());
+                    scope.path = Some(Step::Clause("for[]"));
                     let mut label = |c: &mut Self, name: ast::Name| {
-                        let text = c.name(name.symbol);
-                        if text == "_" {
+                        if c.is_blank(name.symbol) {
                             return Label::NONE;
                         }
-                        let label = c.label(&text);
+                        let label = c.label(name.symbol);
                         scope.names.insert(name.symbol, Name::Variable(label));
                         label
                     };
@@ -158,11 +157,10 @@ impl Compiler<'_> {
         (result, found)
     }
 
-    fn bind(&mut self, name: ast::Name, path: &str, variable: bool) -> Label {
-        let text = self.name(name.symbol);
-        let label = self.label(&text);
+    fn bind(&mut self, name: ast::Name, path: &'static str, variable: bool) -> Label {
+        let label = self.label(name.symbol);
         let mut scope = Scope::frame(1);
-        scope.path = Some(path.to_owned());
+        scope.path = Some(Step::Clause(path));
         scope.variable = variable;
         scope.names.insert(name.symbol, Name::Variable(label));
         self.stack.push(scope);

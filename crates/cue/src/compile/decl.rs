@@ -1,18 +1,19 @@
 //! Declarations: fields, lets, aliases, embeddings; and whole files.
 
 use base::{Span, Symbol};
+use smallvec::SmallVec;
 
 use crate::eval::ids::{DeclId, ExprId};
 use crate::eval::ir::{DeclKind, Expr, StructLit};
 use crate::eval::label::Label;
 use crate::eval::node::ArcType;
-use crate::syntax::ast::{self, Constraint, Decl};
+use crate::syntax::ast::{self, Constraint, Decl, List};
 use crate::syntax::literal;
 use crate::syntax::literal::label_needs_quotes;
 
 use super::Compiler;
 use super::resolve::short;
-use super::scope::{LetState, Name, Scope};
+use super::scope::{LetState, Name, Scope, Step};
 
 impl<'c> Compiler<'c> {
     pub(super) fn declare_package_fields(&mut self, file: &ast::File) {
@@ -20,8 +21,7 @@ impl<'c> Compiler<'c> {
             if let Decl::Field(field) = file.decl(id)
                 && let (ast::Label::Name { symbol, .. }, _) = file.label(field.label)
             {
-                let name = self.name(symbol);
-                let label = self.label(&name);
+                let label = self.label(symbol);
                 self.package_fields.insert(label);
             }
         }
@@ -79,30 +79,28 @@ impl<'c> Compiler<'c> {
             }
         }
         self.stack.push(scope);
-        let decls = file.list(file.decls).collect::<Vec<_>>();
-        let (lit, span) = self.decls(&decls);
+        let (lit, span) = self.decls(file.decls);
         let span = span.unwrap_or(Span::new(file.source, 0..0));
         self.pop_scope();
         let lit = StructLit { file: true, ..lit };
         let expr = self.push(Expr::Struct(lit), span);
         // Attributes above the package clause are about the file as text.
-        let own = match decls
-            .iter()
-            .position(|&d| matches!(file.decl(d), Decl::Package { .. }))
-        {
-            Some(at) => decls.get(at..).unwrap_or(&[]),
-            None => &decls,
-        };
+        let mut decls = file.list(file.decls);
+        let package = decls.position(|d| matches!(file.decl(d), Decl::Package { .. }));
+        let own = file.list(file.decls).skip(package.unwrap_or(0));
         self.keep_struct_attributes(own, expr);
         expr
     }
 
     /// Keeps the attributes that stand between the declarations of a literal.
-    pub(super) fn keep_struct_attributes(&mut self, decls: &[ast::DeclId], expr: ExprId) {
+    pub(super) fn keep_struct_attributes(
+        &mut self,
+        decls: impl Iterator<Item = ast::DeclId>,
+        expr: ExprId,
+    ) {
         let file = self.ast();
         let texts: Vec<String> = decls
-            .iter()
-            .filter_map(|&d| match file.decl(d) {
+            .filter_map(|d| match file.decl(d) {
                 Decl::Attribute(id) => Some(file.attribute(id).to_owned()),
                 _ => None,
             })
@@ -118,7 +116,7 @@ impl<'c> Compiler<'c> {
             return;
         };
         let mut unused: Vec<(Span, String)> = Vec::new();
-        for (&symbol, name) in &scope.names {
+        for (symbol, name) in scope.names.iter() {
             match name {
                 Name::FieldAlias {
                     span, used: false, ..
@@ -148,16 +146,19 @@ impl<'c> Compiler<'c> {
     }
 
     /// Compiles declarations in the scope on top of the stack.
-    pub(super) fn decls(&mut self, decls: &[ast::DeclId]) -> (StructLit, Option<Span>) {
+    pub(super) fn decls(&mut self, decls: List<ast::DeclId>) -> (StructLit, Option<Span>) {
         let file = self.ast();
-        for &id in decls {
-            self.declare(id);
+        let mut has_alias = false;
+        for id in file.list(decls) {
+            has_alias |= self.declare(id);
         }
-        self.compile_alias_keys(decls);
-        let mut out: Vec<DeclId> = Vec::new();
+        if has_alias {
+            self.compile_alias_keys(decls);
+        }
+        let mut out: SmallVec<[DeclId; 8]> = SmallVec::new();
         let mut has_embed = false;
         let mut first = None;
-        for &id in decls {
+        for id in file.list(decls) {
             let span = file.decl_span(id);
             if let Some(kind) = self.decl(id) {
                 first = first.or(Some(span));
@@ -199,8 +200,7 @@ impl<'c> Compiler<'c> {
             None => field.alias.and_then(|a| file.field_alias(a).field),
         };
         if let Some(name) = alias {
-            let text = self.name(name.symbol);
-            let label = self.label(&text);
+            let label = self.label(name.symbol);
             self.ctx.aliases.insert(decl, label);
         }
     }
@@ -222,7 +222,8 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    fn declare(&mut self, id: ast::DeclId) {
+    /// Declares the names of a declaration; whether there is an alias of a field.
+    fn declare(&mut self, id: ast::DeclId) -> bool {
         let file = self.ast();
         match file.decl(id) {
             Decl::Field(field) => {
@@ -238,9 +239,8 @@ impl<'c> Compiler<'c> {
                     Some((name, file.expr_span(name.expr)))
                 });
                 if let Some((name, span)) = alias_name {
-                    let text = self.name(name.symbol);
-                    if text == "_" {
-                        return;
+                    if self.is_blank(name.symbol) {
+                        return false;
                     }
                     let entry = Name::FieldAlias {
                         label: static_label,
@@ -250,6 +250,7 @@ impl<'c> Compiler<'c> {
                         used: false,
                     };
                     self.insert(name.symbol, entry, Some(span));
+                    return true;
                 }
             }
             Decl::Let { name, value, .. } => {
@@ -260,7 +261,7 @@ impl<'c> Compiler<'c> {
                 if text == "_" {
                     let at = file.expr_span(name.expr);
                     self.error(at, "cannot use _ as alias or let clause");
-                    return;
+                    return false;
                 }
                 let entry = Name::Let {
                     label,
@@ -273,13 +274,14 @@ impl<'c> Compiler<'c> {
             }
             _ => {}
         }
+        false
     }
 
     fn insert(&mut self, symbol: Symbol, entry: Name, alias_at: Option<Span>) {
         let Some(scope) = self.stack.last_mut() else {
             return;
         };
-        let known = scope.names.get(&symbol);
+        let known = scope.names.get(symbol);
         if let (Some(known), Some(span)) = (known, alias_at) {
             let before = match known {
                 Name::FieldAlias { span, .. } | Name::Let { span, .. } => Some(*span),
@@ -301,9 +303,9 @@ impl<'c> Compiler<'c> {
     }
 
     /// Labels that are expressions: their aliases refer to the expression.
-    fn compile_alias_keys(&mut self, decls: &[ast::DeclId]) {
+    fn compile_alias_keys(&mut self, decls: List<ast::DeclId>) {
         let file = self.ast();
-        for &id in decls {
+        for id in file.list(decls) {
             let Decl::Field(field) = file.decl(id) else {
                 continue;
             };
@@ -318,7 +320,7 @@ impl<'c> Compiler<'c> {
             };
             let compiled = self.expr(expr);
             if let Some(scope) = self.stack.last_mut()
-                && let Some(Name::FieldAlias { key, .. }) = scope.names.get_mut(&name.symbol)
+                && let Some(Name::FieldAlias { key, .. }) = scope.names.get_mut(name.symbol)
             {
                 *key = Some(compiled);
             }
@@ -330,13 +332,18 @@ impl<'c> Compiler<'c> {
         let file = self.ast();
         match label {
             ast::Label::Name { symbol, .. } => {
-                let name = self.name(symbol);
-                if name == "_" {
+                if self.is_blank(symbol) {
                     return None;
                 }
-                Some(self.label(&name))
+                Some(self.label(symbol))
             }
             ast::Label::String { expr } => match file.expr(expr) {
+                ast::Expr::Literal {
+                    kind: ast::LiteralKind::String,
+                    text,
+                } if let Some(name) = literal::plain_string(file.str(text)) => {
+                    Some(Label::string(&mut self.ctx.symbols, name))
+                }
                 ast::Expr::Literal {
                     kind: ast::LiteralKind::String,
                     text,
@@ -348,8 +355,7 @@ impl<'c> Compiler<'c> {
                     }
                 },
                 ast::Expr::Literal { text, .. } => {
-                    let name = file.str(text).to_owned();
-                    Some(Label::string(&mut self.ctx.symbols, &name))
+                    Some(Label::string(&mut self.ctx.symbols, file.str(text)))
                 }
                 _ => None,
             },
@@ -357,8 +363,12 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    /// The label as paths of messages show it.
-    fn label_text(&self, label: ast::Label) -> String {
+    /// A field or clause as paths of messages show it.
+    pub(super) fn step_text(&self, step: Step) -> String {
+        let label = match step {
+            Step::Field(label) => label,
+            Step::Clause(text) => return text.to_owned(),
+        };
         let file = self.ast();
         match label {
             ast::Label::Name { symbol, .. } => self.name(symbol),
@@ -386,7 +396,7 @@ impl<'c> Compiler<'c> {
             Decl::Embed(expr) => Some(DeclKind::Embed(self.embedding(expr))),
             Decl::Let { name, .. } => {
                 let k = self.stack.len().checked_sub(1)?;
-                let entry = self.stack.get(k)?.names.get(&name.symbol)?.clone();
+                let entry = self.stack.get(k)?.names.get(name.symbol)?.clone();
                 let Name::Let {
                     label,
                     value,
@@ -400,7 +410,7 @@ impl<'c> Compiler<'c> {
                     LetState::Done { expr, .. } => expr,
                     _ => self.compile_let_decl(k, name.symbol, value),
                 };
-                let multi = match self.stack.get(k)?.names.get(&name.symbol) {
+                let multi = match self.stack.get(k)?.names.get(name.symbol) {
                     Some(Name::Let {
                         state: LetState::Done { multi, .. },
                         ..
@@ -441,22 +451,20 @@ impl<'c> Compiler<'c> {
             alias: Some(name), ..
         } = label
         {
-            let text = self.name(name.symbol);
-            pattern_name = self.label(&text);
+            pattern_name = self.label(name.symbol);
             inner
                 .names
                 .insert(name.symbol, Name::PatternLabel { name: pattern_name });
         }
-        if let Some(name) = field.alias.and_then(|a| file.field_alias(a).label) {
-            let text = self.name(name.symbol);
-            if text != "_" {
-                let entry = self.label(&text);
-                inner
-                    .names
-                    .insert(name.symbol, Name::PatternLabel { name: entry });
-                if pattern_name == Label::NONE {
-                    pattern_name = entry;
-                }
+        if let Some(name) = field.alias.and_then(|a| file.field_alias(a).label)
+            && !self.is_blank(name.symbol)
+        {
+            let entry = self.label(name.symbol);
+            inner
+                .names
+                .insert(name.symbol, Name::PatternLabel { name: entry });
+            if pattern_name == Label::NONE {
+                pattern_name = entry;
             }
         }
         let mut value = field.value;
@@ -470,11 +478,16 @@ impl<'c> Compiler<'c> {
             );
             value = expr;
         }
-        let text = self.label_text(label);
-        let saved = self.stack.last_mut().map(|s| s.path.replace(text));
-        self.stack.push(inner);
+        let step = Step::Field(label);
+        let saved = self.stack.last_mut().map(|s| s.path.replace(step));
+        let has_names = !inner.names.is_empty();
+        if has_names {
+            self.stack.push(inner);
+        }
         let compiled = self.expr(value);
-        self.pop_scope();
+        if has_names {
+            self.pop_scope();
+        }
         if let (Some(scope), Some(saved)) = (self.stack.last_mut(), saved) {
             scope.path = saved;
         }

@@ -50,17 +50,15 @@ impl Compiler<'_> {
             }
             ast::Expr::Struct { decls, .. } => {
                 self.stack.push(Scope::frame(1));
-                let decls: Vec<ast::DeclId> = file.list(decls).collect();
-                let (lit, _) = self.decls(&decls);
+                let (lit, _) = self.decls(decls);
                 self.pop_scope();
                 let expr = self.push(Expr::Struct(lit), span);
-                self.keep_struct_attributes(&decls, expr);
+                self.keep_struct_attributes(file.list(decls), expr);
                 expr
             }
             ast::Expr::List { elements } => {
                 self.stack.push(Scope::frame(1));
-                let elements: Vec<ast::ExprId> = file.list(elements).collect();
-                let elems = elements.iter().map(|&e| self.element(e, true)).collect();
+                let elems = file.list(elements).map(|e| self.element(e, true)).collect();
                 self.pop_scope();
                 self.push(Expr::List(elems), span)
             }
@@ -110,8 +108,7 @@ impl Compiler<'_> {
                 ..
             } => {
                 let fun = self.expr(function);
-                let arguments: Vec<ast::ExprId> = file.list(arguments).collect();
-                let args = arguments.iter().map(|&a| self.expr(a)).collect();
+                let args = file.list(arguments).map(|a| self.expr(a)).collect();
                 self.push(Expr::Call { fun, args }, span)
             }
             ast::Expr::Unary { op, expr } => self.unary(op, expr, span),
@@ -173,25 +170,45 @@ impl Compiler<'_> {
             LiteralKind::Null => self.push_value(Value::Null, span),
             LiteralKind::True => self.push_value(Value::Bool(true), span),
             LiteralKind::False => self.push_value(Value::Bool(false), span),
-            LiteralKind::Int | LiteralKind::Float => match Num::parse_literal(text) {
-                Ok(n) => {
-                    let plain = n.to_cue() == text;
-                    let id = self.ctx.new_value_at(Value::Num(n), Some(span));
-                    if !plain {
-                        self.ctx.literals.insert(id, text.into());
-                    }
-                    self.push_value_id(id, span)
+            LiteralKind::Int | LiteralKind::Float => {
+                if let Some(n) = Num::parse_short(text) {
+                    return self.push_value(Value::Num(n), span);
                 }
-                Err(e) => self.error(span, format!("parse error: {e}")),
-            },
-            LiteralKind::String => match literal::unquote(text) {
-                Ok((quotes, value)) => {
-                    let expr = self.text_value(&quotes, value, span);
-                    self.keep_literal(expr, text);
-                    expr
+                self.odd_number(text, span)
+            }
+            LiteralKind::String => {
+                if let Some(plain) = literal::plain_string(text) {
+                    return self.push_value(Value::String(plain.into()), span);
                 }
-                Err(e) => self.error(span, e.to_string()),
-            },
+                self.odd_string(text, span)
+            }
+        }
+    }
+
+    /// A number that may be printed otherwise.
+    fn odd_number(&mut self, text: &str, span: Span) -> ExprId {
+        match Num::parse_literal(text) {
+            Ok(n) => {
+                let plain = n.to_cue() == text;
+                let id = self.ctx.new_value_at(Value::Num(n), Some(span));
+                if !plain {
+                    self.ctx.literals.insert(id, text.into());
+                }
+                self.push_value_id(id, span)
+            }
+            Err(e) => self.error(span, format!("parse error: {e}")),
+        }
+    }
+
+    /// A literal in which something is to be decoded.
+    fn odd_string(&mut self, text: &str, span: Span) -> ExprId {
+        match literal::unquote(text) {
+            Ok((quotes, value)) => {
+                let expr = self.text_value(&quotes, value, span);
+                self.keep_literal(expr, text);
+                expr
+            }
+            Err(e) => self.error(span, e.to_string()),
         }
     }
 
@@ -258,10 +275,7 @@ impl Compiler<'_> {
     fn selector_label(&mut self, id: ast::ExprId) -> Label {
         let file = self.ast();
         match file.expr(id) {
-            ast::Expr::Ident(symbol) => {
-                let name = self.name(symbol);
-                self.label(&name)
-            }
+            ast::Expr::Ident(symbol) => self.label(symbol),
             ast::Expr::Literal {
                 kind: LiteralKind::String,
                 text,
@@ -269,10 +283,7 @@ impl Compiler<'_> {
                 let name = literal::unquote_string(file.str(text)).unwrap_or_default();
                 Label::string(&mut self.ctx.symbols, &name)
             }
-            ast::Expr::Literal { text, .. } => {
-                let name = file.str(text).to_owned();
-                Label::string(&mut self.ctx.symbols, &name)
-            }
+            ast::Expr::Literal { text, .. } => Label::string(&mut self.ctx.symbols, file.str(text)),
             _ => Label::NONE,
         }
     }

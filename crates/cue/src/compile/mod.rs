@@ -16,7 +16,7 @@ mod scope;
 pub mod standard;
 mod tree;
 
-use base::Span;
+use base::{Span, Symbol};
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
@@ -180,7 +180,8 @@ impl<'c> Compiler<'c> {
         let path = self
             .stack
             .iter()
-            .filter_map(|scope| scope.path.clone())
+            .filter_map(|scope| scope.path)
+            .map(|step| self.step_text(step))
             .collect::<Vec<_>>();
         let message = message.into();
         self.errors.push(CompileError {
@@ -215,12 +216,19 @@ impl<'c> Compiler<'c> {
         self.push(Expr::Value(id), span)
     }
 
-    fn label(&mut self, name: &str) -> Label {
-        Label::ident(&mut self.ctx.symbols, name, &self.package)
+    /// The label an identifier stands for.
+    fn label(&mut self, symbol: Symbol) -> Label {
+        Label::of_ident(&mut self.ctx.symbols, symbol, &self.package)
     }
 
-    fn name(&self, symbol: base::Symbol) -> String {
+    /// An identifier, for messages.
+    fn name(&self, symbol: Symbol) -> String {
         self.ctx.symbols.name(symbol).to_owned()
+    }
+
+    /// Whether it is `_`, which names nothing.
+    fn is_blank(&self, symbol: Symbol) -> bool {
+        self.ctx.symbols.name(symbol) == "_"
     }
 }
 

@@ -10,15 +10,16 @@ use crate::eval::value::{Val, Value};
 use crate::number::Num;
 
 use super::Compiler;
-use super::scope::{LetState, Name};
+use super::scope::{LetState, Name, Step};
 
 impl Compiler<'_> {
     pub(super) fn ident(&mut self, symbol: Symbol, span: Span) -> ExprId {
-        let name = self.name(symbol);
-        if name == "_" {
+        let text = self.ctx.symbols.name(symbol);
+        if text == "_" {
             return self.push_value(Value::Top, span);
         }
-        if name.starts_with("__") {
+        if text.starts_with("__") {
+            let name = text.to_owned();
             return match self.predeclared(&name, span) {
                 Some(expr) => expr,
                 None => self.error(span, format!("predeclared name \"{name}\" not found")),
@@ -29,7 +30,7 @@ impl Compiler<'_> {
             let Some(scope) = self.stack.get(k) else {
                 continue;
             };
-            if let Some(found) = scope.names.get(&symbol) {
+            if let Some(found) = scope.names.get(symbol) {
                 let found = found.clone();
                 if scope.variable {
                     self.refers_to_variable = true;
@@ -38,7 +39,7 @@ impl Compiler<'_> {
             }
             up += scope.up;
         }
-        let label = self.label(&name);
+        let label = self.label(symbol);
         if self.package_fields.contains(&label) {
             return self.push(
                 Expr::Field {
@@ -49,6 +50,7 @@ impl Compiler<'_> {
                 span,
             );
         }
+        let name = self.name(symbol);
         for (i, &node) in self.around.clone().iter().enumerate() {
             let up = up + u32::try_from(i).unwrap_or(0);
             let arcs = &self.ctx.nodes[node].arcs.list;
@@ -108,14 +110,12 @@ impl Compiler<'_> {
             Name::PatternLabel { name } => self.push(Expr::LabelRef { up, name }, span),
             Name::ValueAlias { .. } => {
                 self.mark_used(k, symbol);
-                let text = self.name(symbol);
-                let label = self.label(&text);
+                let label = self.label(symbol);
                 self.push(Expr::ValueRef { up, label }, span)
             }
             Name::Import { path, .. } => {
                 self.mark_used(k, symbol);
-                let text = self.name(symbol);
-                let name = self.label(&text);
+                let name = self.label(symbol);
                 self.ctx.load_standard(path);
                 self.push(Expr::Import { path, name }, span)
             }
@@ -146,8 +146,7 @@ impl Compiler<'_> {
                     }
                     (None, None) if pattern => {
                         // The field that the pattern matched, by its label.
-                        let text = self.name(symbol);
-                        let name = self.label(&text);
+                        let name = self.label(symbol);
                         let label = self.push(Expr::LabelRef { up: 0, name }, span);
                         let expr = self.push(Expr::Dynamic { up, label }, span);
                         self.keep_alias_use(expr, symbol);
@@ -186,8 +185,7 @@ impl Compiler<'_> {
     }
 
     fn keep_alias_use(&mut self, expr: ExprId, symbol: Symbol) {
-        let text = self.name(symbol);
-        let label = self.label(&text);
+        let label = self.label(symbol);
         self.ctx.alias_uses.insert(expr, label);
     }
 
@@ -204,7 +202,7 @@ impl Compiler<'_> {
         let path = self
             .stack
             .last_mut()
-            .map(|s| s.path.replace("let[]".to_owned()));
+            .map(|s| s.path.replace(Step::Clause("let[]")));
         let expr = self.expr(value);
         if let (Some(scope), Some(path)) = (self.stack.last_mut(), path) {
             scope.path = path;
@@ -228,7 +226,7 @@ impl Compiler<'_> {
         let path = self
             .stack
             .last_mut()
-            .map(|s| s.path.replace("let[]".to_owned()));
+            .map(|s| s.path.replace(Step::Clause("let[]")));
         let expr = self.expr(value);
         if let (Some(scope), Some(path)) = (self.stack.last_mut(), path) {
             scope.path = path;
@@ -241,7 +239,7 @@ impl Compiler<'_> {
 
     fn set_let(&mut self, k: usize, symbol: Symbol, to: LetState) {
         if let Some(scope) = self.stack.get_mut(k)
-            && let Some(Name::Let { state, .. }) = scope.names.get_mut(&symbol)
+            && let Some(Name::Let { state, .. }) = scope.names.get_mut(symbol)
         {
             *state = to;
         }
@@ -251,7 +249,7 @@ impl Compiler<'_> {
         let entry = self
             .stack
             .get_mut(k)
-            .and_then(|scope| scope.names.get_mut(&symbol));
+            .and_then(|scope| scope.names.get_mut(symbol));
         if let Some(
             Name::FieldAlias { used, .. }
             | Name::Let { used, .. }

@@ -1,9 +1,8 @@
 //! Scopes while compiling.
 
 use base::{Span, Symbol};
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
 
+use crate::eval::few::FewMap;
 use crate::eval::ids::ExprId;
 use crate::eval::label::Label;
 use crate::syntax::ast;
@@ -53,14 +52,22 @@ pub(super) enum LetState {
     Done { expr: ExprId, multi: bool },
 }
 
+/// What the path of a message shows for a part that is being compiled.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Step {
+    Field(ast::Label),
+    /// `let[]`, `for[]`, `try[]`
+    Clause(&'static str),
+}
+
 /// One frame of the stack.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Scope {
-    pub names: HashMap<Symbol, Name, FxBuildHasher>,
+    pub names: FewMap<Symbol, Name>,
     /// How many frames of the evaluator this is: one for braces, lists and clauses.
     pub up: u32,
-    /// The label of the field whose value is being compiled, for messages.
-    pub path: Option<String>,
+    /// The field or clause whose value is being compiled, for messages.
+    pub path: Option<Step>,
     /// References to it make a `let` differ by iteration.
     pub variable: bool,
 }

@@ -6,6 +6,8 @@
 //! not allowed. Fields written in the same braces as an embedded definition are exempt from it, but
 //! the braces together are closed towards the outside.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::ancestors::Ancestors;
 use super::context::{Ctx, R};
 use super::ids::{ExprId, NodeId};
@@ -183,12 +185,13 @@ impl Ctx {
         if base.is_empty() {
             return Ok(());
         }
-        let evidence = self.w(node).evidence.clone();
         let many = base.len() * self.nodes[v].arcs.len() > MANY;
         let mut required = base;
-        for req in &mut required {
-            req.removed |= self.parent_ellipsis(node, req.id, &evidence) != 0;
-        }
+        self.with_evidence(node, |ctx, evidence| {
+            for req in &mut required {
+                req.removed |= ctx.parent_ellipsis(node, req.id, evidence) != 0;
+            }
+        });
         let rules = Rules::new(required);
         let mut error = None;
         let mut i = 0;
@@ -229,23 +232,40 @@ impl Ctx {
     }
 
     fn all_allow(&mut self, arc: NodeId, rules: &Rules, many: bool) -> bool {
-        let evidence = self.w(arc).evidence.clone();
         let mut checked = rules.reqs.iter().filter(|r| !r.ignored && !r.removed);
-        if !many {
-            let mut contains = |outer, inner| self.contains(arc, outer, inner);
-            return checked.all(|r| rules.allow(r, &evidence, &mut contains));
-        }
-        let ids = || evidence.iter().flat_map(|e| [e.id, e.embed]);
-        let above = self.ancestors(arc, ids());
-        let mut contains = |outer, inner| {
-            let mut pairs = ids().zip(&above);
-            pairs.any(|(id, above)| id == inner && above.contains(outer))
-        };
-        checked.all(|r| rules.allow(r, &evidence, &mut contains))
+        self.with_evidence(arc, |ctx, evidence| {
+            if !many {
+                let mut contains = |outer, inner| ctx.contains(arc, outer, inner);
+                return checked.all(|r| rules.allow(r, evidence, &mut contains));
+            }
+            let ids = || evidence.iter().flat_map(|e| [e.id, e.embed]);
+            let above = ctx.ancestors(arc, ids());
+            let mut contains = |outer, inner| {
+                let mut pairs = ids().zip(&above);
+                pairs.any(|(id, above)| id == inner && above.contains(outer))
+            };
+            checked.all(|r| rules.allow(r, evidence, &mut contains))
+        })
+    }
+
+    /// Lends the evidence of a vertex to a question that adds none.
+    fn with_evidence<T>(
+        &mut self,
+        node: NodeId,
+        ask: impl FnOnce(&mut Ctx, &[Evidence]) -> T,
+    ) -> T {
+        let evidence = std::mem::take(&mut self.w(node).evidence);
+        let answer = ask(self, &evidence);
+        self.w(node).evidence = evidence;
+        answer
     }
 
     /// Whether `outer` contains `inner` in the graph, with the links of the vertex and its ancestors.
     fn contains(&mut self, node: NodeId, outer: DefId, inner: DefId) -> bool {
+        // Mostly it does without any link.
+        if self.reaches(&[], outer, inner) {
+            return true;
+        }
         let links = self.take_links(node);
         let found = self.reaches(&links, outer, inner);
         self.w(node).all_links = Some(links);
@@ -285,8 +305,8 @@ impl Ctx {
             }
             return false;
         }
-        let mut seen = Vec::new();
-        let mut stack = vec![inner];
+        let mut seen: SmallVec<[DefId; 16]> = SmallVec::new();
+        let mut stack: SmallVec<[DefId; 16]> = smallvec![inner];
         while let Some(at) = stack.pop() {
             if at == outer && at != 0 {
                 return true;
@@ -366,7 +386,7 @@ impl Ctx {
             }
         }
         if !sets.is_empty() {
-            let evidence = self.w(node).evidence.clone();
+            let evidence = std::mem::take(&mut self.w(node).evidence);
             let mut each = Vec::new();
             if sets.len() * evidence.len() > MANY {
                 each = self.ancestors(node, evidence.iter().map(|e| e.id));
@@ -377,14 +397,14 @@ impl Ctx {
                     false => each.iter().any(|above| above.contains(s.id)),
                 });
             }
-            let above = match self.nodes[node].parent {
-                Some(parent) => match self.work(parent) {
-                    Some(work) => work.evidence.to_vec(),
-                    None => Vec::new(),
-                },
-                None => Vec::new(),
-            };
-            self.drop_opened(node, &mut sets, (&evidence, &each), &above);
+            let parent = self.nodes[node].parent;
+            match parent.filter(|&parent| self.work(parent).is_some()) {
+                Some(parent) => self.with_evidence(parent, |ctx, above| {
+                    ctx.drop_opened(node, &mut sets, (&evidence, &each), above);
+                }),
+                None => self.drop_opened(node, &mut sets, (&evidence, &each), &[]),
+            }
+            self.w(node).evidence = evidence;
         }
         let w = self.w(node);
         w.reqs_computed = true;

@@ -2,9 +2,13 @@
 //!
 //! A run has many more vertices than any of them has conjuncts: nearly all have one. [`Few`] keeps none or one
 //! in place, [`Rare`] is a single pointer that is null when the list is empty, and to one element when it has one. Both
-//! read as slices.
+//! read as slices. [`FewMap`] is a table that is searched from end to end until it has more than a few entries.
 
+use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 /// A list that mostly has one element.
 #[derive(Clone, Debug, Default)]
@@ -205,6 +209,115 @@ impl<'a, T> IntoIterator for &'a Rare<T> {
     }
 }
 
+/// A table that mostly has a few entries. It keeps them in the order in which they came.
+#[derive(Clone, Debug)]
+pub struct FewMap<K, V> {
+    entries: Vec<(K, V)>,
+    /// Where each key is among the entries, once there are more than a few.
+    index: Option<Box<HashMap<K, usize, FxBuildHasher>>>,
+}
+
+/// How many entries are searched one by one.
+const FEW: usize = 16;
+
+impl<K, V> Default for FewMap<K, V> {
+    fn default() -> Self {
+        FewMap {
+            entries: Vec::new(),
+            index: None,
+        }
+    }
+}
+
+impl<K: Copy + Eq + Hash, V> FewMap<K, V> {
+    pub fn with_capacity(capacity: usize) -> Self {
+        FewMap {
+            entries: Vec::with_capacity(capacity),
+            index: None,
+        }
+    }
+
+    #[inline]
+    fn at(&self, key: K) -> Option<usize> {
+        match &self.index {
+            None => self.entries.iter().position(|&(k, _)| k == key),
+            Some(index) => index.get(&key).copied(),
+        }
+    }
+
+    pub fn get(&self, key: K) -> Option<&V> {
+        let (_, value) = self.entries.get(self.at(key)?)?;
+        Some(value)
+    }
+
+    pub fn get_mut(&mut self, key: K) -> Option<&mut V> {
+        let at = self.at(key)?;
+        let (_, value) = self.entries.get_mut(at)?;
+        Some(value)
+    }
+
+    /// The value of a key, which `make` gives if there is none yet.
+    pub fn get_or_insert(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
+        let at = self.place(key, make);
+        let entry = self.entries.get_mut(at);
+        &mut entry.expect("it was found or pushed just now").1
+    }
+
+    /// The same, and which entry it is, counted from the first.
+    pub fn place(&mut self, key: K, make: impl FnOnce() -> V) -> usize {
+        self.at(key).unwrap_or_else(|| self.push(key, make()))
+    }
+
+    /// Sets the value of a key, and returns the one it had.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        match self.get_mut(key) {
+            Some(known) => Some(std::mem::replace(known, value)),
+            None => {
+                self.push(key, value);
+                None
+            }
+        }
+    }
+
+    fn push(&mut self, key: K, value: V) -> usize {
+        let at = self.entries.len();
+        self.entries.push((key, value));
+        match &mut self.index {
+            Some(index) => {
+                index.insert(key, at);
+            }
+            None if at >= FEW => {
+                let keys = self.entries.iter().map(|&(key, _)| key);
+                self.index = Some(Box::new(keys.zip(0..).collect()));
+            }
+            None => {}
+        }
+        at
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// An entry by its place.
+    pub fn entry(&self, place: usize) -> Option<&(K, V)> {
+        self.entries.get(place)
+    }
+
+    pub fn entry_mut(&mut self, place: usize) -> Option<&mut (K, V)> {
+        self.entries.get_mut(place)
+    }
+
+    /// The entries in the order in which they came.
+    pub fn iter(&self) -> impl Iterator<Item = (K, &V)> {
+        self.entries.iter().map(|(key, value)| (*key, value))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,5 +356,20 @@ mod tests {
         assert!(size_of::<ir::Expr>() <= 24);
         assert!(size_of::<value::Slot>() <= 56);
         assert!(size_of::<work::Work>() <= 416);
+    }
+
+    #[test]
+    fn a_table_finds_what_was_put_in_at_any_size() {
+        let mut table = FewMap::default();
+        for n in 0..100 {
+            assert_eq!(table.insert(n * 7 % 101, n), None);
+            assert_eq!(table.insert(n * 7 % 101, n + 1), Some(n));
+            *table.get_or_insert(n * 7 % 101, || 0) += 1;
+        }
+        let entries: Vec<_> = table.iter().map(|(key, &value)| (key, value)).collect();
+        let want: Vec<_> = (0..100).map(|n| (n * 7 % 101, n + 2)).collect();
+        assert_eq!(entries, want);
+        assert_eq!(table.get(7), Some(&3));
+        assert_eq!(table.get(1000), None);
     }
 }

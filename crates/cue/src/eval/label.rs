@@ -48,15 +48,20 @@ impl Label {
 
     /// The label an identifier stands for in a field of the given package.
     pub fn ident(symbols: &mut Symbols, name: &str, package: &str) -> Label {
-        let (kind, key) = if name.starts_with("_#") {
-            (LabelKind::HiddenDef, format!("{name}\0{package}"))
-        } else if name.starts_with('#') {
-            (LabelKind::Def, name.to_owned())
-        } else if name.starts_with('_') {
-            (LabelKind::Hidden, format!("{name}\0{package}"))
-        } else {
-            (LabelKind::String, name.to_owned())
+        let symbol = symbols.intern(name);
+        Label::of_ident(symbols, symbol, package)
+    }
+
+    /// The same for an identifier that is interned.
+    pub fn of_ident(symbols: &mut Symbols, symbol: base::Symbol, package: &str) -> Label {
+        let name = symbols.name(symbol);
+        let kind = match name.as_bytes() {
+            [b'_', b'#', ..] => LabelKind::HiddenDef,
+            [b'_', ..] => LabelKind::Hidden,
+            [b'#', ..] => return Label::make(symbol.0, LabelKind::Def),
+            _ => return Label::of_symbol(symbol),
         };
+        let key = format!("{name}\0{package}");
         Label::make(symbols.intern(&key).0, kind)
     }
 

@@ -25,7 +25,7 @@ mod disjunct;
 pub mod equal;
 mod error;
 mod evaluate;
-mod few;
+pub(crate) mod few;
 mod field;
 pub mod format;
 pub mod ids;

@@ -164,15 +164,26 @@ pub struct Arcs(Option<Box<ArcTable>>);
 #[derive(Clone, Debug)]
 pub struct ArcTable {
     pub list: Vec<NodeId>,
-    index: Option<Box<HashMap<Label, NodeId, FxBuildHasher>>>,
+    /// The labels of the first fields: to look at the vertices themselves would be far.
+    heads: [Label; HEADS],
+    /// Where each label is, for many fields that are not dense.
+    index: Option<Box<Index>>,
+    /// Each label is the field's own place: a list.
+    dense: bool,
 }
+
+type Index = HashMap<Label, NodeId, FxBuildHasher>;
+
+const HEADS: usize = 4;
 
 /// From this many fields on, a table is kept beside the list.
 const INDEXED: usize = 24;
 
 static NO_ARCS: ArcTable = ArcTable {
     list: Vec::new(),
+    heads: [Label::NONE; HEADS],
     index: None,
+    dense: true,
 };
 
 impl Deref for Arcs {
@@ -195,11 +206,16 @@ impl Arcs {
 
     pub fn push(&mut self, label: Label, id: NodeId, label_of: impl Fn(NodeId) -> Label) {
         let table = self.0.get_or_insert_with(|| Box::new(NO_ARCS.clone()));
+        let at = table.list.len();
         table.list.push(id);
+        if let Some(head) = table.heads.get_mut(at) {
+            *head = label;
+        }
+        table.dense &= label == Label::int(at);
         if let Some(index) = &mut table.index {
             index.entry(label).or_insert(id);
-        } else if table.list.len() >= INDEXED {
-            let mut index: HashMap<_, _, FxBuildHasher> = HashMap::default();
+        } else if at >= INDEXED && !table.dense {
+            let mut index = Index::default();
             for &arc in &table.list {
                 let label = if arc == id { label } else { label_of(arc) };
                 index.entry(label).or_insert(arc);
@@ -209,29 +225,40 @@ impl Arcs {
     }
 
     /// Keeps the arcs for which `keep` holds.
-    pub fn retain(&mut self, mut keep: impl FnMut(NodeId) -> bool) {
+    pub fn retain(
+        &mut self,
+        mut keep: impl FnMut(NodeId) -> bool,
+        label_of: impl Fn(NodeId) -> Label,
+    ) {
         let Some(table) = &mut self.0 else { return };
         let before = table.list.len();
         table.list.retain(|&arc| keep(arc));
-        if table.list.len() != before
-            && let Some(index) = &mut table.index
-        {
-            if table.list.len() < INDEXED {
-                table.index = None;
-            } else {
-                index.retain(|_, arc| keep(*arc));
-            }
+        if table.list.len() != before {
+            let list = std::mem::take(&mut table.list);
+            self.replace(list, label_of);
         }
     }
 
-    /// Replaces the arcs by others with the same labels.
+    /// Replaces the arcs by others.
     pub fn replace(&mut self, list: Vec<NodeId>, label_of: impl Fn(NodeId) -> Label) {
-        let mut index = None;
-        if list.len() >= INDEXED {
-            let pairs = list.iter().rev().map(|&arc| (label_of(arc), arc));
-            index = Some(Box::new(pairs.collect()));
+        if list.is_empty() {
+            self.0 = None;
+            return;
         }
-        self.0 = (!list.is_empty()).then(|| Box::new(ArcTable { list, index }));
+        let mut table = ArcTable {
+            list,
+            ..NO_ARCS.clone()
+        };
+        for (head, &arc) in table.heads.iter_mut().zip(&table.list) {
+            *head = label_of(arc);
+        }
+        let mut places = table.list.iter().zip(0..);
+        table.dense = places.all(|(&arc, at)| label_of(arc) == Label::int(at));
+        if table.list.len() >= INDEXED && !table.dense {
+            let pairs = table.list.iter().rev().map(|&arc| (label_of(arc), arc));
+            table.index = Some(Box::new(pairs.collect()));
+        }
+        self.0 = Some(Box::new(table));
     }
 }
 
@@ -249,14 +276,19 @@ impl ArcTable {
     }
 
     pub fn find(&self, label: Label, label_of: impl Fn(NodeId) -> Label) -> Option<NodeId> {
-        match &self.index {
-            Some(index) => index.get(&label).copied(),
-            None => self
-                .list
-                .iter()
-                .copied()
-                .find(|&arc| label_of(arc) == label),
+        if let Some(index) = &self.index {
+            return index.get(&label).copied();
         }
+        if self.dense {
+            let at = label.is_int().then(|| label.index() as usize)?;
+            return self.get(at);
+        }
+        let known = self.heads.iter().zip(&self.list);
+        if let Some((_, &arc)) = known.into_iter().find(|&(&head, _)| head == label) {
+            return Some(arc);
+        }
+        let rest = self.list.get(HEADS..).unwrap_or(&[]);
+        rest.iter().copied().find(|&arc| label_of(arc) == label)
     }
 }
 

@@ -6,7 +6,7 @@
 //! `None`, and the usual way goes on and says what is wrong.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt;
 
 use super::binop::holds;
 use super::builtin::{Body, Core};
@@ -157,14 +157,7 @@ impl Ctx {
             }
             Expr::Interpolation { kind, parts } if *kind == Kind::STRING => {
                 let mut text = String::new();
-                for &part in parts {
-                    match &*self.value_at(env, part, depth)? {
-                        Value::String(s) => text.push_str(s),
-                        Value::Num(n) => write!(text, "{n}").ok()?,
-                        Value::Bool(b) => write!(text, "{b}").ok()?,
-                        _ => return None,
-                    }
-                }
+                self.write_parts(env, parts, depth, &mut text)?;
                 Value::String(text.into())
             }
             &Expr::Unary { op, x } => match (op, &*self.value_at(env, x, depth)?) {
@@ -174,6 +167,15 @@ impl Ctx {
             },
             &Expr::Binary { op, x, y } => {
                 let left = self.value_at(env, x, depth)?;
+                if let (Op::Eq | Op::Ne, Value::String(text)) = (op, &*left)
+                    && let Expr::Interpolation { kind, parts } = &self.ir.exprs[y]
+                    && *kind == Kind::STRING
+                {
+                    let mut rest = Rest(Some(text));
+                    self.write_parts(env, parts, depth, &mut rest)?;
+                    let equal = rest.0 == Some("");
+                    return Some(Cow::Owned(Value::Bool(equal == (op == Op::Eq))));
+                }
                 let right = self.value_at(env, y, depth)?;
                 operate(op, &left, &right)?
             }
@@ -195,6 +197,36 @@ impl Ctx {
             _ => return None,
         };
         Some(Cow::Owned(computed))
+    }
+
+    /// Writes the parts of an interpolated text.
+    fn write_parts(
+        &self,
+        env: EnvId,
+        parts: &[ExprId],
+        depth: u32,
+        out: &mut impl fmt::Write,
+    ) -> Option<()> {
+        for &part in parts {
+            match &*self.value_at(env, part, depth)? {
+                Value::String(s) => out.write_str(s).ok()?,
+                Value::Num(n) => write!(out, "{n}").ok()?,
+                Value::Bool(b) => write!(out, "{b}").ok()?,
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+/// What is left of a text behind what was written here; nothing if something else was written. A comparison needs no text of
+/// its own to compare with.
+struct Rest<'t>(Option<&'t str>);
+
+impl fmt::Write for Rest<'_> {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        self.0 = self.0.and_then(|rest| rest.strip_prefix(part));
+        Ok(())
     }
 }
 

@@ -414,7 +414,8 @@ impl Ctx {
             }
         }
         let mut arcs = std::mem::take(&mut self.nodes[node].arcs);
-        arcs.retain(|a| self.nodes[a].arc_type != ArcType::NotPresent);
+        let present = |a: NodeId| self.nodes[a].arc_type != ArcType::NotPresent;
+        arcs.retain(present, |a| self.nodes[a].label);
         self.nodes[node].arcs = arcs;
         i = 0;
         while let Some(arc) = self.nodes[node].arcs.get(i) {

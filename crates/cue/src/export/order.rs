@@ -8,30 +8,26 @@
 //! A literal's place is where its last inserted field is declared or, if the field came through references,
 //! where the first of them stands.
 
-use std::collections::{BTreeSet, VecDeque};
+mod graph;
+
+use std::collections::VecDeque;
 use std::ops::Range;
 
-use base::Span;
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use base::{SourceId, Span};
 use smallvec::SmallVec;
 
 use crate::eval::Ctx;
+use crate::eval::few::FewMap;
 use crate::eval::ids::{DeclId, ExprId, NodeId};
 use crate::eval::ir::{DeclKind, Expr, Op};
 use crate::eval::label::Label;
 use crate::eval::node::X;
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Key {
-    Expr(ExprId),
-    Decl(DeclId),
-}
+use graph::Graph;
 
-type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 type Indices = SmallVec<[usize; 2]>;
 /// The labels that a declaration with a computed label gave, in order of insertion.
-type Dynamic = Map<DeclId, VecDeque<Label>>;
+type Dynamic = FewMap<DeclId, VecDeque<Label>>;
 
 struct Use {
     expr: ExprId,
@@ -66,11 +62,7 @@ pub fn ordered_arcs(ctx: &Ctx, node: NodeId) -> Vec<NodeId> {
     if in_source_order(ctx, node) {
         return n.arcs.list.clone();
     }
-    let order = ordered_labels(ctx, node);
-    order
-        .into_iter()
-        .filter_map(|label| ctx.find_arc(node, label))
-        .collect()
+    by_graph(ctx, node)
 }
 
 /// The usual case: one literal of plain fields whose arcs were inserted in its order, and a list.
@@ -115,19 +107,30 @@ fn one_literal(ctx: &Ctx, node: NodeId) -> Option<Vec<NodeId>> {
     }
 }
 
-/// Literals of plain fields that stand in one file one after the other, and fields that were inserted in that order: the
-/// first declaration of each decides. There may be thousands, and then the graph would be a long chain.
+/// Literals of plain fields, file by file and one after the other, the first file with all fields, which were inserted in its
+/// order, and the others with some of them in that order. The first declaration in a file decides. There may be thousands, and
+/// then the graph would be long chains, one a file, that agree.
 fn in_source_order(ctx: &Ctx, node: NodeId) -> bool {
     let n = &ctx.nodes[node];
     let literal = |c: &crate::eval::node::Conjunct| match ctx.elem(c.x) {
         X::Expr(expr) => matches!(ctx.ir.exprs[expr], Expr::Struct(_)),
         _ => false,
     };
-    if !n.conjuncts.iter().all(literal) {
+    let referred = |&arc: &NodeId| {
+        let mut conjuncts = ctx.nodes[arc].conjuncts.iter();
+        conjuncts.any(|c| c.ci.refs.is_some() || !matches!(c.x, X::Decl(_)))
+    };
+    if !n.conjuncts.iter().all(literal)
+        || !n.arcs.list.is_sorted()
+        || n.arcs.list.iter().any(referred)
+    {
         return false;
     }
+    let mut files: SmallVec<[SourceId; 4]> = SmallVec::new();
     let mut last: Option<Span> = None;
     let mut arcs = n.arcs.list.iter().peekable();
+    // In the files behind the first: the fields it declared, and the last of them in their order.
+    let mut seen: SmallVec<[NodeId; 8]> = SmallVec::new();
     for s in &n.structs {
         let Expr::Struct(lit) = &ctx.ir.exprs[s.expr] else {
             return false;
@@ -140,10 +143,33 @@ fn in_source_order(ctx: &Ctx, node: NodeId) -> bool {
                 return false;
             };
             let here = ctx.ir.decls[decl].span;
-            if last.is_some_and(|last| last.source != here.source || last.start >= here.start) {
-                return false;
+            match last {
+                Some(last) if last.source == here.source => {
+                    if last.start >= here.start {
+                        return false;
+                    }
+                }
+                _ if files.contains(&here.source) => return false,
+                _ => {
+                    if files.len() == 1 && arcs.peek().is_some() {
+                        return false;
+                    }
+                    files.push(here.source);
+                    seen.clear();
+                }
             }
             last = Some(here);
+            if files.len() > 1 {
+                let Some(arc) = ctx.find_arc(node, label) else {
+                    return false;
+                };
+                if seen.last().is_none_or(|&before| before < arc) {
+                    seen.push(arc);
+                } else if seen.binary_search(&arc).is_err() {
+                    return false;
+                }
+                continue;
+            }
             match arcs.peek() {
                 Some(&&next) if ctx.nodes[next].label == label => {
                     arcs.next();
@@ -156,12 +182,7 @@ fn in_source_order(ctx: &Ctx, node: NodeId) -> bool {
             }
         }
     }
-    let ascending = n.arcs.list.is_sorted();
-    let referred = |&arc: &NodeId| {
-        let mut conjuncts = ctx.nodes[arc].conjuncts.iter();
-        conjuncts.any(|c| c.ci.refs.is_some() || !matches!(c.x, X::Decl(_)))
-    };
-    arcs.next().is_none() && ascending && !n.arcs.list.iter().any(referred)
+    arcs.next().is_none()
 }
 
 fn struct_decls(ctx: &Ctx, expr: ExprId) -> &[DeclId] {
@@ -171,15 +192,39 @@ fn struct_decls(ctx: &Ctx, expr: ExprId) -> &[DeclId] {
     }
 }
 
-fn decl_key(ctx: &Ctx, decl: DeclId) -> Key {
-    // The declaration of an embedding is its expression.
-    match ctx.ir.decls[decl].kind {
-        DeclKind::Embed(x) => Key::Expr(x),
-        _ => Key::Decl(decl),
+/// Which literals a declaration or expression is part of.
+#[derive(Default)]
+struct Members {
+    /// In order of the declarations.
+    decls: SmallVec<[(DeclId, usize); 16]>,
+    /// The literals themselves, embeddings in them, and references that they came through.
+    exprs: FewMap<ExprId, Indices>,
+}
+
+impl Members {
+    fn add(&mut self, expr: ExprId, literal: usize) {
+        let literals = self.exprs.get_or_insert(expr, Indices::new);
+        if !literals.contains(&literal) {
+            literals.push(literal);
+        }
+    }
+
+    fn of(&self, x: X) -> Indices {
+        match x {
+            X::Decl(decl) => {
+                let start = self.decls.partition_point(|&(d, _)| d < decl);
+                let from = self.decls.get(start..).unwrap_or(&[]);
+                let own = from.iter().take_while(|&&(d, _)| d == decl);
+                own.map(|&(_, literal)| literal).collect()
+            }
+            X::Expr(expr) => self.exprs.get(expr).cloned().unwrap_or_default(),
+            _ => Indices::new(),
+        }
     }
 }
 
-fn ordered_labels(ctx: &Ctx, node: NodeId) -> Vec<Label> {
+/// The general case.
+fn by_graph(ctx: &Ctx, node: NodeId) -> Vec<NodeId> {
     let n = &ctx.nodes[node];
     let mut dynamic = Dynamic::default();
     for &arc in &n.arcs.list {
@@ -187,7 +232,7 @@ fn ordered_labels(ctx: &Ctx, node: NodeId) -> Vec<Label> {
             if let X::Decl(decl) = c.x
                 && matches!(ctx.ir.decls[decl].kind, DeclKind::Dynamic { .. })
             {
-                let labels = dynamic.entry(decl).or_default();
+                let labels = dynamic.get_or_insert(decl, VecDeque::new);
                 labels.push_back(ctx.nodes[arc].label);
             }
         }
@@ -230,13 +275,16 @@ fn ordered_labels(ctx: &Ctx, node: NodeId) -> Vec<Label> {
         }
         std::mem::swap(&mut previous, &mut next);
     }
-    graph.sorted(ctx)
+    // Labels without a vertex are those of fields that are not there.
+    let arcs = &n.arcs.list;
+    let order = graph.sorted(ctx).into_iter();
+    order.filter_map(|i| arcs.get(i).copied()).collect()
 }
 
 fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
     let n = &ctx.nodes[node];
     let mut uses = Vec::with_capacity(n.structs.len());
-    let mut members: Map<Key, Indices> = Map::default();
+    let mut members = Members::default();
     for (i, s) in n.structs.iter().enumerate() {
         let decls = struct_decls(ctx, s.expr);
         uses.push(Use {
@@ -245,23 +293,24 @@ fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
             comp: s.comp,
             place: ctx.ir.span(s.expr),
             explicit: false,
-            dynamic: decls.iter().any(|d| dynamic.contains_key(d)),
+            dynamic: !dynamic.is_empty() && decls.iter().any(|&d| dynamic.get(d).is_some()),
         });
-        members.entry(Key::Expr(s.expr)).or_default().push(i);
+        members.add(s.expr, i);
         for &decl in decls {
-            members.entry(decl_key(ctx, decl)).or_default().push(i);
+            match ctx.ir.decls[decl].kind {
+                // The declaration of an embedding is its expression.
+                DeclKind::Embed(x) => members.add(x, i),
+                _ => members.decls.push((decl, i)),
+            }
         }
     }
+    members.decls.sort_unstable();
     for &arc in &n.arcs.list {
         for c in &ctx.nodes[arc].conjuncts {
-            let key = match c.x {
-                X::Decl(decl) => Key::Decl(decl),
-                X::Expr(expr) => Key::Expr(expr),
-                _ => continue,
-            };
-            let Some(found) = members.get(&key).cloned() else {
+            let found = members.of(c.x);
+            if found.is_empty() {
                 continue;
-            };
+            }
             let place = ctx.x_span(c.x);
             if place.is_some() {
                 for &u in &found {
@@ -275,14 +324,11 @@ fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
                 at = next;
             }
             let oldest = ctx.refs[at].expr;
-            let set = members.entry(Key::Expr(oldest)).or_default();
             for u in found {
-                if !set.contains(&u) {
-                    set.push(u);
-                }
+                members.add(oldest, u);
             }
             if let Some(place) = ctx.ir.span(oldest) {
-                for &u in set.iter() {
+                for u in members.of(X::Expr(oldest)) {
                     if let Some(used) = uses.get_mut(u) {
                         used.place = Some(place);
                     }
@@ -306,7 +352,7 @@ fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
     while let Some(expr) = work.pop() {
         if let Expr::Binary { op: Op::And, x, y } = ctx.ir.exprs[expr] {
             for side in [x, y] {
-                for &u in members.get(&Key::Expr(side)).into_iter().flatten() {
+                for u in members.of(X::Expr(side)) {
                     if let Some(used) = uses.get_mut(u) {
                         used.explicit = true;
                     }
@@ -383,16 +429,14 @@ fn chain<'n>(
     for &decl in struct_decls(ctx, used.expr) {
         let label = match ctx.ir.decls[decl].kind {
             DeclKind::Field { label, .. } => label,
-            DeclKind::Dynamic { .. } => {
-                match dynamic.get_mut(&decl).and_then(VecDeque::pop_front) {
-                    Some(label) => label,
-                    None => continue,
-                }
-            }
+            DeclKind::Dynamic { .. } => match dynamic.get_mut(decl).and_then(VecDeque::pop_front) {
+                Some(label) => label,
+                None => continue,
+            },
             _ => continue,
         };
         let i = graph.ensure(label);
-        let owner = graph.owners.get(i).copied().flatten();
+        let owner = graph.owner(i);
         if owner == Some(u) {
             continue;
         }
@@ -405,9 +449,7 @@ fn chain<'n>(
         {
             continue;
         }
-        if let Some(owner) = graph.owners.get_mut(i) {
-            *owner = Some(u);
-        }
+        graph.set_owner(i, u);
         for &p in &previous {
             graph.edge(p, i);
         }
@@ -415,165 +457,4 @@ fn chain<'n>(
         previous.push(i);
     }
     previous
-}
-
-struct Graph {
-    labels: Vec<Label>,
-    index: Map<Label, usize>,
-    owners: Vec<Option<usize>>,
-    out: Vec<Indices>,
-}
-
-impl Graph {
-    fn new(labels: impl Iterator<Item = Label>) -> Graph {
-        let mut graph = Graph {
-            labels: Vec::new(),
-            index: Map::default(),
-            owners: Vec::new(),
-            out: Vec::new(),
-        };
-        for label in labels {
-            graph.ensure(label);
-        }
-        graph
-    }
-
-    fn ensure(&mut self, label: Label) -> usize {
-        if let Some(&i) = self.index.get(&label) {
-            return i;
-        }
-        let i = self.labels.len();
-        self.labels.push(label);
-        self.owners.push(None);
-        self.out.push(Indices::new());
-        self.index.insert(label, i);
-        i
-    }
-
-    fn edge(&mut self, from: usize, to: usize) {
-        if let Some(out) = self.out.get_mut(from)
-            && !out.contains(&to)
-        {
-            out.push(to);
-        }
-    }
-
-    /// The components in topological order, smallest first, each by name.
-    fn sorted(&self, ctx: &Ctx) -> Vec<Label> {
-        let name = |i: usize| {
-            let label = self.labels.get(i).copied().unwrap_or_default();
-            let int = label.is_int();
-            let raw = if int {
-                ""
-            } else {
-                ctx.symbols.name(base::Symbol(label.index()))
-            };
-            (!int, if int { label.index() } else { 0 }, raw)
-        };
-        let component = self.components();
-        let count = component.iter().copied().max().map_or(0, |m| m + 1);
-        let mut members: Vec<Indices> = vec![Indices::new(); count];
-        for (i, &c) in component.iter().enumerate() {
-            if let Some(list) = members.get_mut(c) {
-                list.push(i);
-            }
-        }
-        for list in members.iter_mut().filter(|list| list.len() > 1) {
-            list.sort_by(|&a, &b| name(a).cmp(&name(b)));
-        }
-        let mut next: Vec<Indices> = vec![Indices::new(); count];
-        let mut waits = vec![0usize; count];
-        for (i, out) in self.out.iter().enumerate() {
-            let from = component.get(i).copied().unwrap_or(0);
-            for &to in out {
-                let to = component.get(to).copied().unwrap_or(0);
-                if let Some(list) = next.get_mut(from)
-                    && from != to
-                    && !list.contains(&to)
-                {
-                    list.push(to);
-                    if let Some(w) = waits.get_mut(to) {
-                        *w += 1;
-                    }
-                }
-            }
-        }
-        let all = |c: usize| members.get(c).map_or(&[][..], SmallVec::as_slice);
-        // No two components have the same first name, but for labels of different sorts.
-        let key = |c: usize| (all(c).first().map(|&i| name(i)), c);
-        let free = waits.iter().enumerate().filter(|&(_, &w)| w == 0);
-        let mut ready: BTreeSet<_> = free.map(|(c, _)| key(c)).collect();
-        let mut out = Vec::with_capacity(self.labels.len());
-        while let Some((_, c)) = ready.pop_first() {
-            out.extend(all(c).iter().filter_map(|&i| self.labels.get(i)));
-            for &to in next.get(c).map_or(&[][..], SmallVec::as_slice) {
-                if let Some(w) = waits.get_mut(to) {
-                    *w -= 1;
-                    if *w == 0 {
-                        ready.insert(key(to));
-                    }
-                }
-            }
-        }
-        out
-    }
-
-    /// Strongly connected components, by an iterative depth-first search.
-    fn components(&self) -> Vec<usize> {
-        let n = self.labels.len();
-        let mut component = vec![usize::MAX; n];
-        let mut order = vec![usize::MAX; n];
-        let mut low = vec![0usize; n];
-        let mut stack = Vec::new();
-        let mut on_stack = vec![false; n];
-        let (mut clock, mut count) = (0, 0);
-        let get = |v: &[usize], i: usize| v.get(i).copied().unwrap_or(usize::MAX);
-        fn set<T>(v: &mut [T], i: usize, x: T) {
-            if let Some(slot) = v.get_mut(i) {
-                *slot = x;
-            }
-        }
-        let mut work: Vec<(usize, usize)> = Vec::new();
-        for root in 0..n {
-            if get(&order, root) != usize::MAX {
-                continue;
-            }
-            work.push((root, 0));
-            while let Some((v, edge)) = work.pop() {
-                if edge == 0 {
-                    set(&mut order, v, clock);
-                    set(&mut low, v, clock);
-                    clock += 1;
-                    stack.push(v);
-                    set(&mut on_stack, v, true);
-                }
-                let out = self.out.get(v).map_or(&[][..], SmallVec::as_slice);
-                if let Some(&to) = out.get(edge) {
-                    work.push((v, edge + 1));
-                    if get(&order, to) == usize::MAX {
-                        work.push((to, 0));
-                    } else if on_stack.get(to).copied().unwrap_or(false) {
-                        let l = get(&low, v).min(get(&order, to));
-                        set(&mut low, v, l);
-                    }
-                    continue;
-                }
-                if get(&low, v) == get(&order, v) {
-                    while let Some(w) = stack.pop() {
-                        set(&mut on_stack, w, false);
-                        set(&mut component, w, count);
-                        if w == v {
-                            break;
-                        }
-                    }
-                    count += 1;
-                }
-                if let Some(&(parent, _)) = work.last() {
-                    let l = get(&low, parent).min(get(&low, v));
-                    set(&mut low, parent, l);
-                }
-            }
-        }
-        component
-    }
 }

@@ -108,7 +108,9 @@ impl Loader<'_> {
         };
         for (i, instance) in instances.iter().enumerate() {
             for (f, file) in instance.files.iter().enumerate() {
-                search.decls(file, file.decls, (i, f), None);
+                if file.has_attributes() {
+                    search.decls(file, file.decls, (i, f), None);
+                }
             }
         }
         if !search.errors.is_empty() {

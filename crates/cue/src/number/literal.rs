@@ -25,8 +25,22 @@ impl fmt::Display for LiteralError {
 }
 
 impl Num {
+    /// An integer as it is printed, with up to 18 digits: the usual number.
+    pub fn parse_short(text: &str) -> Option<Num> {
+        let digits = text.strip_prefix('-').unwrap_or(text);
+        match digits.as_bytes() {
+            [b'0'] if digits.len() == text.len() => {}
+            [b'1'..=b'9', rest @ ..] if rest.len() < 18 && rest.iter().all(u8::is_ascii_digit) => {}
+            _ => return None,
+        }
+        text.parse::<i64>().ok().map(Num::int)
+    }
+
     /// A literal of the language, with an optional sign.
     pub fn parse_literal(text: &str) -> Result<Num, LiteralError> {
+        if let Some(short) = Num::parse_short(text) {
+            return Ok(short);
+        }
         Literal {
             text,
             rest: text.as_bytes(),
@@ -37,6 +51,9 @@ impl Num {
 
     /// A number in plain decimal text, as data files have it: `-?digits(.digits)?(e[+-]?digits)?`.
     pub fn parse_data(text: &str, is_int: bool) -> Result<Num, LiteralError> {
+        if is_int && let Some(short) = Num::parse_short(text) {
+            return Ok(short);
+        }
         let value = Decimal::parse(text)?;
         if is_int {
             return Ok(Num {

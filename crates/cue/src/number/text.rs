@@ -13,6 +13,11 @@ impl fmt::Display for Decimal {
         if self.negative {
             f.write_str("-")?;
         }
+        if self.exponent == 0
+            && let Some(small) = self.small()
+        {
+            return fmt::Display::fmt(&small, f);
+        }
         let digits = self.coefficient.to_string();
         let count = i64::try_from(digits.len()).map_err(|_| fmt::Error)?;
         let exponent = i64::from(self.exponent);

@@ -420,6 +420,11 @@ impl File {
         node.map_or("", |n| self.str(n.what))
     }
 
+    /// Whether there is an attribute anywhere in the file.
+    pub fn has_attributes(&self) -> bool {
+        !self.attributes.is_empty()
+    }
+
     /// Name and body of an attribute: `@tag(a,b)` is `tag` and `a,b`.
     pub fn attribute_parts(&self, id: AttributeId) -> (&str, &str) {
         let text = self.attribute(id);

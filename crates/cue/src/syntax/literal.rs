@@ -9,4 +9,4 @@ pub use quote::{
     is_identifier, label_needs_quotes, quote_bytes, quote_bytes_lines, quote_label, quote_lines,
     quote_string, reindent,
 };
-pub use quoted::{Invalid, Quotes, unquote, unquote_string};
+pub use quoted::{Invalid, Quotes, plain_string, unquote, unquote_string};

@@ -290,12 +290,16 @@ pub fn unquote(text: &str) -> Result<(Quotes, Vec<u8>), Invalid> {
     Ok((quotes, value))
 }
 
+/// The text of a literal in which there is nothing to decode: the usual case.
+pub fn plain_string(text: &str) -> Option<&str> {
+    let body = text.strip_prefix('"')?.strip_suffix('"')?;
+    let odd = |b: u8| matches!(b, b'"' | b'\\' | b'\n' | b'\0');
+    (!body.bytes().any(odd)).then_some(body)
+}
+
 /// Decodes a whole literal that must be text.
 pub fn unquote_string(text: &str) -> Result<String, Invalid> {
-    // The usual case: nothing to decode.
-    if let Some(body) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"'))
-        && !body.contains(['"', '\\', '\n', '\0'])
-    {
+    if let Some(body) = plain_string(text) {
         return Ok(body.to_owned());
     }
     let (_, value) = unquote(text)?;
