@@ -1,14 +1,19 @@
 //! YAML, read as the CUE reference reads it.
 //!
-//! granit-parser turns the text into events; this module makes trees of them. What a scalar is decides
+//! Two readers turn the text into events: [`lines`] reads the plain block style that most files are
+//! written in, and gives up on anything else; then granit-parser reads all of YAML, and says what is
+//! wrong with it. This module makes trees of their events. What a scalar is decides
 //! [`scalar`], what a tag does [`tags`], what `<<` means [`merge`]. Aliases become copies of what
 //! they stand for, so that a tree is a tree; how much they may add is bounded. A syntax error ends
 //! its document, and reading goes on with the next one. Comments are not kept.
 
+mod lines;
 mod merge;
 mod scalar;
 mod syntax;
 mod tags;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -29,29 +34,30 @@ pub(crate) fn parse(
     options: &Options,
     findings: &mut Findings,
 ) -> Vec<Tree> {
+    let mut found = Findings::default();
+    let mut loader = Loader::new(source, text, symbols, options, &mut found);
+    let documents = match lines::read(&mut loader) {
+        Some(documents) => documents,
+        None => {
+            found = Findings::default();
+            everything(&mut Loader::new(source, text, symbols, options, &mut found))
+        }
+    };
+    *findings = found;
+    documents
+}
+
+/// Reads any YAML.
+fn everything(loader: &mut Loader<'_>) -> Vec<Tree> {
     let limits = granit_parser::options! {
         emit_comments: false,
         emit_unresolved_aliases: true,
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
     };
-    let mut events: Parser<'_, StrInput<'_>> = Parser::new_from_str_with_options(text, limits);
-    let mut loader = Loader {
-        source,
-        text,
-        builder: TreeBuilder::new(source, Arc::clone(text)),
-        symbols,
-        findings,
-        strict: options.reading == Reading::Strict,
-        duplicates: Duplicates::default(),
-        frames: Vec::new(),
-        items: Vec::new(),
-        fields: Vec::new(),
-        anchors: Vec::new(),
-        budget: MAX_ALIAS_NODES,
-        root: None,
-        end: 0,
-    };
+    let source = loader.source;
+    let mut events: Parser<'_, StrInput<'_>> =
+        Parser::new_from_str_with_options(loader.text, limits);
     let mut documents = Vec::new();
     while let Some(next) = events.next_event() {
         match next {
@@ -140,7 +146,32 @@ struct Loader<'a> {
     end: u32,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    fn new(
+        source: SourceId,
+        text: &'a Arc<str>,
+        symbols: &'a mut Symbols,
+        options: &Options,
+        findings: &'a mut Findings,
+    ) -> Loader<'a> {
+        Loader {
+            source,
+            text,
+            builder: TreeBuilder::new(source, Arc::clone(text)),
+            symbols,
+            findings,
+            strict: options.reading == Reading::Strict,
+            duplicates: Duplicates::default(),
+            frames: Vec::new(),
+            items: Vec::new(),
+            fields: Vec::new(),
+            anchors: Vec::new(),
+            budget: MAX_ALIAS_NODES,
+            root: None,
+            end: 0,
+        }
+    }
+
     fn event(
         &mut self,
         event: Event<'_>,
@@ -178,18 +209,22 @@ impl Loader<'_> {
                 self.open(style, anchor, tag.as_deref(), places, None)?;
             }
             Event::MappingEnd | Event::SequenceEnd => self.close(places.node),
-            Event::DocumentEnd => {
-                let root = match self.root.take() {
-                    Some(root) => root,
-                    None => self.builder.null(places.node),
-                };
-                let next = TreeBuilder::new(self.source, self.builder.text());
-                documents.push(std::mem::replace(&mut self.builder, next).finish(root));
-                self.reset();
-            }
+            Event::DocumentEnd => documents.push(self.document(places.node)),
             _ => {}
         }
         Ok(())
+    }
+
+    /// The document that ends here.
+    fn document(&mut self, at: Span) -> Tree {
+        let root = match self.root.take() {
+            Some(root) => root,
+            None => self.builder.null(at),
+        };
+        let next = TreeBuilder::new(self.source, self.builder.text());
+        let tree = std::mem::replace(&mut self.builder, next).finish(root);
+        self.reset();
+        tree
     }
 
     /// Forgets the document that was begun.
