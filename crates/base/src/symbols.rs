@@ -49,6 +49,7 @@ impl Symbols {
             .copied()
     }
 
+    #[inline]
     pub fn name(&self, symbol: Symbol) -> &str {
         get(&self.text, &self.ends, symbol)
     }
@@ -62,6 +63,7 @@ impl Symbols {
     }
 }
 
+#[inline]
 fn get<'a>(text: &'a str, ends: &[u32], symbol: Symbol) -> &'a str {
     let index = symbol.0 as usize;
     let start = index

@@ -46,95 +46,91 @@ ids! {
 /// A growing table of things that are referred to by number. Nothing is removed before the whole
 /// table is dropped.
 ///
-/// It grows by chunks and never moves what it holds, so that it has no copy of itself in memory while it grows.
+/// It is one piece, so that a thing is found in one step. A table that is no longer small takes [`RESERVE`] bytes of
+/// addresses at once: what is not touched costs no memory, and a piece of that size grows without being copied.
 #[derive(Clone, Debug)]
 pub struct Arena<I, T> {
-    chunks: Vec<Vec<T>>,
-    len: usize,
+    items: Vec<T>,
     id: PhantomData<I>,
 }
 
-const CHUNK_BITS: u32 = 12;
-const CHUNK: usize = 1 << CHUNK_BITS;
+/// Up to so many things a table is small.
+const SMALL: usize = 4096;
+const RESERVE: usize = 32 << 20;
 
 impl<I: Id, T> Default for Arena<I, T> {
     fn default() -> Self {
         Arena {
-            chunks: Vec::new(),
-            len: 0,
+            items: Vec::new(),
             id: PhantomData,
         }
     }
 }
 
 impl<I: Id, T> Arena<I, T> {
+    #[inline]
     pub fn push(&mut self, item: T) -> I {
-        match self.chunks.last_mut() {
-            Some(last) if last.len() < CHUNK => last.push(item),
-            // The first chunk grows from nothing: most runs are small.
-            None => self.chunks.push(vec![item]),
-            Some(_) => {
-                let mut chunk = Vec::with_capacity(CHUNK);
-                chunk.push(item);
-                self.chunks.push(chunk);
-            }
+        if self.items.len() == self.items.capacity() {
+            self.grow();
         }
-        self.len += 1;
-        let n = u32::try_from(self.len).expect("fewer than 2^32 things in one run");
+        self.items.push(item);
+        let n = u32::try_from(self.items.len()).expect("fewer than 2^32 things in one run");
         I::new(NonZeroU32::new(n).expect("the table is not empty after a push"))
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let len = self.items.len();
+        let more = match len {
+            0 => 16,
+            1..SMALL => len,
+            _ => len.max(RESERVE / size_of::<T>().max(1)),
+        };
+        self.items.reserve_exact(more);
     }
 
     /// Takes the last thing back. Only for who knows that nothing refers to it.
     pub fn pop(&mut self) -> Option<T> {
-        let last = self.chunks.last_mut()?;
-        let item = last.pop()?;
-        self.len -= 1;
-        if last.is_empty() {
-            self.chunks.pop();
-        }
-        Some(item)
+        self.items.pop()
     }
 
     /// Whether a thing is the last one.
     pub fn is_last(&self, id: I) -> bool {
-        id.get() as usize == self.len
+        id.get() as usize == self.items.len()
     }
 
     pub fn len(&self) -> usize {
-        self.len
+        self.items.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.items.is_empty()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.chunks.iter().flatten()
+        self.items.iter()
     }
 }
 
-fn place(id: impl Id) -> (usize, usize) {
-    let at = id.get() as usize - 1;
-    (at >> CHUNK_BITS, at & (CHUNK - 1))
+#[inline(always)]
+fn place(id: impl Id) -> usize {
+    id.get() as usize - 1
 }
 
 impl<I: Id, T> Index<I> for Arena<I, T> {
     type Output = T;
+
+    #[inline(always)]
     fn index(&self, id: I) -> &T {
-        let (chunk, at) = place(id);
-        self.chunks
-            .get(chunk)
-            .and_then(|chunk| chunk.get(at))
-            .expect("an id comes from the arena that gave it out")
+        let item = self.items.get(place(id));
+        item.expect("an id comes from the arena that gave it out")
     }
 }
 
 impl<I: Id, T> IndexMut<I> for Arena<I, T> {
+    #[inline(always)]
     fn index_mut(&mut self, id: I) -> &mut T {
-        let (chunk, at) = place(id);
-        self.chunks
-            .get_mut(chunk)
-            .and_then(|chunk| chunk.get_mut(at))
-            .expect("an id comes from the arena that gave it out")
+        let item = self.items.get_mut(place(id));
+        item.expect("an id comes from the arena that gave it out")
     }
 }

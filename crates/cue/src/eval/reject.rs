@@ -1,5 +1,7 @@
 //! Disjuncts that cannot fit are told apart before anything is copied, and copies give back what they hold.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::context::Ctx;
 use super::ids::{NodeId, ValId};
 use super::ir::{DeclKind, Expr};
@@ -130,8 +132,8 @@ impl Ctx {
 
     /// Drops the work of finished disjuncts.
     pub fn free_disjuncts(&mut self, node: NodeId) {
-        let mut stack = match self.nodes[node].base {
-            Base::Node(d) if self.nodes[d].is_disjunct => vec![d],
+        let mut stack: SmallVec<[NodeId; 8]> = match self.nodes[node].base {
+            Base::Node(d) if self.nodes[d].is_disjunct => smallvec![d],
             Base::Val(id) => match self.disjunction(id) {
                 Some(d) => d
                     .values
@@ -155,7 +157,7 @@ impl Ctx {
                 && self.work(n).is_some_and(|w| w.retain == 0);
             if free {
                 self.free_work(n);
-                stack.extend_from_slice(&self.nodes[n].arcs.list);
+                stack.extend(self.nodes[n].arcs.list.iter().copied());
                 if let Base::Node(d) = self.nodes[n].base
                     && self.nodes[d].is_disjunct
                 {

@@ -102,14 +102,9 @@ impl Ctx {
         // Disjunctions run after everything else.
         let mut at = sched.tasks.len();
         if kind != TaskKind::Disjunctions {
-            let tasks = sched.tasks.clone();
-            while at > 0
-                && tasks
-                    .get(at - 1)
-                    .is_some_and(|&t| self.tasks[t].kind == TaskKind::Disjunctions)
-            {
-                at -= 1;
-            }
+            let before = self.work(node).map_or(&[][..], |w| &w.sched.tasks);
+            let is_last = |&&t: &&TaskId| self.tasks[t].kind == TaskKind::Disjunctions;
+            at -= before.iter().rev().take_while(is_last).count();
         }
         self.w(node).sched.tasks.insert(at, task);
         Ok(())

@@ -26,6 +26,8 @@ use crate::eval::node::X;
 use graph::Graph;
 
 type Indices = SmallVec<[usize; 2]>;
+type Uses = SmallVec<[Use; 4]>;
+type Batches = SmallVec<[Range<usize>; 4]>;
 /// The labels that a declaration with a computed label gave, in order of insertion.
 type Dynamic = FewMap<DeclId, VecDeque<Label>>;
 
@@ -281,9 +283,9 @@ fn by_graph(ctx: &Ctx, node: NodeId) -> Vec<NodeId> {
     order.filter_map(|i| arcs.get(i).copied()).collect()
 }
 
-fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
+fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Uses {
     let n = &ctx.nodes[node];
-    let mut uses = Vec::with_capacity(n.structs.len());
+    let mut uses = Uses::with_capacity(n.structs.len());
     let mut members = Members::default();
     for (i, s) in n.structs.iter().enumerate() {
         let decls = struct_decls(ctx, s.expr);
@@ -336,7 +338,7 @@ fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
             }
         }
     }
-    let mut work: Vec<ExprId> = Vec::new();
+    let mut work: SmallVec<[ExprId; 8]> = SmallVec::new();
     for c in &n.conjuncts {
         if let X::Expr(expr) = ctx.elem(c.x) {
             work.push(expr);
@@ -368,8 +370,8 @@ fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Vec<Use> {
 fn batches<'n>(
     uses: &[Use],
     file: &impl Fn(Option<Span>) -> Option<&'n String>,
-) -> (Vec<usize>, Vec<Range<usize>>) {
-    let mut sequence = Vec::with_capacity(uses.len());
+) -> (SmallVec<[usize; 8]>, Batches) {
+    let mut sequence = SmallVec::<[usize; 8]>::with_capacity(uses.len());
     let mut i = 0;
     while let Some(first) = uses.get(i) {
         let mut end = i + 1;
@@ -388,7 +390,7 @@ fn batches<'n>(
         let place = used(at).and_then(|u| u.place);
         place.map(|s| (s.source, s.start))
     };
-    let mut single: Vec<Range<usize>> = Vec::with_capacity(sequence.len());
+    let mut single = Batches::with_capacity(sequence.len());
     for at in 0..sequence.len() {
         let dynamic = used(at).is_some_and(|u| u.dynamic);
         match single.last_mut() {
@@ -399,7 +401,7 @@ fn batches<'n>(
     let explicit =
         |batch: &Range<usize>| batch.len() > 1 || used(batch.start).is_some_and(|u| u.explicit);
     let place = |batch: &Range<usize>| file(used(batch.start).and_then(|u| u.place));
-    let mut out: Vec<Range<usize>> = Vec::with_capacity(single.len());
+    let mut out = Batches::with_capacity(single.len());
     for batch in single {
         match out.last_mut() {
             Some(before)

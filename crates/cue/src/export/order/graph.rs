@@ -67,7 +67,7 @@ impl Graph {
     }
 
     /// The labels' numbers in topological order, the smallest first where there is a choice.
-    pub fn sorted(&self, ctx: &Ctx) -> Vec<usize> {
+    pub fn sorted(&self, ctx: &Ctx) -> SmallVec<[usize; 16]> {
         let n = self.0.len();
         let mut waits: SmallVec<[usize; 16]> = smallvec![0; n];
         for &to in self.0.iter().flat_map(|(_, vertex)| &vertex.out) {
@@ -78,7 +78,7 @@ impl Graph {
         let key = |i: usize| Reverse((self.name(ctx, i), i));
         let free = waits.iter().enumerate().filter(|&(_, &w)| w == 0);
         let mut ready: BinaryHeap<_> = free.map(|(i, _)| key(i)).collect();
-        let mut order = Vec::with_capacity(n);
+        let mut order = SmallVec::with_capacity(n);
         while let Some(Reverse((_, i))) = ready.pop() {
             order.push(i);
             for &to in self.out(i) {
@@ -97,7 +97,7 @@ impl Graph {
     }
 
     /// The same for a graph with cycles: its components in topological order, smallest first, each by name.
-    fn sorted_components(&self, ctx: &Ctx) -> Vec<usize> {
+    fn sorted_components(&self, ctx: &Ctx) -> SmallVec<[usize; 16]> {
         let name = |i: usize| self.name(ctx, i);
         let component = self.components();
         let count = component.iter().copied().max().map_or(0, |m| m + 1);
@@ -131,7 +131,7 @@ impl Graph {
         let key = |c: usize| (all(c).first().map(|&i| name(i)), c);
         let free = waits.iter().enumerate().filter(|&(_, &w)| w == 0);
         let mut ready: BTreeSet<_> = free.map(|(c, _)| key(c)).collect();
-        let mut out = Vec::with_capacity(self.0.len());
+        let mut out = SmallVec::with_capacity(self.0.len());
         while let Some((_, c)) = ready.pop_first() {
             out.extend_from_slice(all(c));
             for &to in next.get(c).map_or(&[][..], SmallVec::as_slice) {
