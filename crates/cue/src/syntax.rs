@@ -14,5 +14,5 @@ mod parser;
 mod scanner;
 pub mod token;
 
-pub use format::{Indent, Options, format_expr, format_file};
+pub use format::{Indent, Options, format_expr, format_file, format_text};
 pub use parser::{MAX_CHAIN, MAX_DEPTH, Parsed, ParsedExpr, parse_expr, parse_file};

@@ -1,8 +1,8 @@
-//! Fuzzing: laws that hold for any text ([`target`]), and mutated texts to try them on ([`corpus`], [`mutation`]).
+//! Fuzzing: laws that hold for any text ([`target`], [`formatting`]), and mutated texts to try them on ([`corpus`], [`mutation`]).
 //!
-//! A fuzzing engine gives the targets texts too (`fuzz/` at the root); the binary of this crate needs neither an engine
-//! nor a nightly compiler.
+//! No fuzzing engine and no nightly compiler is needed: mutations of texts that people wrote reach the same places, and a run can be repeated.
 
 pub mod corpus;
+pub mod formatting;
 pub mod mutation;
 pub mod target;

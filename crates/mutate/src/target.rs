@@ -7,9 +7,11 @@ use cue::Runtime;
 use cue::eval::limits::Limits;
 use cue::eval::validate::Config;
 use cue::export::cue::Profile;
-use cue::syntax::{Options, format_file, literal, parse_expr, parse_file};
+use cue::syntax::{literal, parse_expr, parse_file};
 use data::write::Json;
 use units::{Flavour, Kind, Merged, Part};
+
+use crate::formatting;
 
 /// A law. False: the text says nothing about it.
 pub type Target = fn(&str) -> bool;
@@ -40,53 +42,12 @@ pub fn parse(text: &str) -> bool {
     parsed.errors.is_empty() || expr.errors.is_empty()
 }
 
-/// Any tree is printed without a panic, what is valid stays valid, nothing that its comments say is lost, and without comments it settles:
-/// comments in odd places may move once more when the text is printed again.
+/// Any tree is printed without a panic; of what is valid, see [`formatting`].
 pub fn format(text: &str) -> bool {
-    let Some((once, comments)) = formatted(text) else {
-        return false;
-    };
-    let again = formatted(&once);
-    assert!(again.is_some(), "no longer valid:\n{once}");
-    let (twice, kept) = again.unwrap_or_default();
-    assert_eq!(
-        words(&comments),
-        words(&kept),
-        "comments were lost in\n{once}"
-    );
-    if comments.is_empty() {
-        assert_eq!(once, twice, "not stable");
+    match formatting::check(text) {
+        Ok(valid) => valid,
+        Err(wrong) => panic!("{wrong}"),
     }
-    true
-}
-
-/// What comments say: two may have become one.
-fn words(comments: &[String]) -> Vec<&str> {
-    let words = comments
-        .iter()
-        .flat_map(|text| text.split([' ', '\t', '/']));
-    let mut words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    words.sort_unstable();
-    words
-}
-
-fn formatted(text: &str) -> Option<(String, Vec<String>)> {
-    let mut symbols = Symbols::new();
-    let parsed = parse_file(SourceId(0), &Arc::from(text), &mut symbols);
-    // Broken trees are printed too.
-    let formatted = format_file(&parsed.file, &symbols, Options::default());
-    if !parsed.errors.is_empty() {
-        return None;
-    }
-    let file = &parsed.file;
-    let mut comments: Vec<String> = file
-        .comments
-        .groups()
-        .flat_map(|group| group.comments.iter())
-        .map(|&text| file.str(text).trim().to_owned())
-        .collect();
-    comments.sort();
-    Some((formatted, comments))
 }
 
 /// Decoding never panics, and quoting is undone by decoding.

@@ -3,20 +3,25 @@
 //! The formatter keeps the line breaks and comments of the source and normalises everything else:
 //! indentation, blanks around operators, commas, alignment of values, attributes and trailing
 //! comments in columns. Nodes that were built and have no place in a source print well too: the
-//! formatter decides where lines break. Formatting its own output changes nothing.
+//! formatter decides where lines break. Formatting its own output changes nothing, but for comments in odd places, which may move
+//! once more: [`format_text`] follows them until they stay.
 //!
 //! `decl` and `expr` walk the tree and emit tokens and wishes about white space; `stream` turns
 //! those into text in cells; `cells` aligns them.
+
+use std::sync::Arc;
 
 use base::Symbols;
 
 use super::ast::{Expr, ExprId, File, Gap, NodeRef, Pos};
 use super::comments::Group;
+use super::parser::parse_file;
 
 mod binary;
 mod cells;
 mod decl;
 mod expr;
+mod held;
 mod list;
 mod simplify;
 mod space;
@@ -42,6 +47,26 @@ pub fn format_file(file: &File, symbols: &Symbols, options: Options) -> String {
     let mut formatter = Formatter::new(file, symbols, options);
     formatter.file();
     formatter.stream.finish()
+}
+
+/// How often a comment is followed.
+const MOVES: usize = 8;
+
+/// Prints a file that was read so that formatting the result changes nothing.
+pub fn format_text(file: &File, symbols: &mut Symbols, options: Options) -> String {
+    let mut text = format_file(file, symbols, options);
+    if file.comments.is_empty() {
+        return text;
+    }
+    for _ in 0..MOVES {
+        let read = parse_file(file.source, &Arc::from(text.as_str()), symbols);
+        let again = format_file(&read.file, symbols, options);
+        if again == text || !read.errors.is_empty() {
+            break;
+        }
+        text = again;
+    }
+    text
 }
 
 /// Prints one expression of a file, without a line break at its end.
@@ -71,6 +96,10 @@ struct Formatter<'a> {
     current: Frame<'a>,
     /// How many single-line strings are open: line breaks of the source are dropped in them.
     flat: usize,
+    /// What is being printed must go on behind its parts.
+    tied: bool,
+    /// Comments that wait for a place where a line may end.
+    held: Vec<&'a Group>,
     simpler: Simpler,
 }
 
@@ -90,6 +119,8 @@ impl<'a> Formatter<'a> {
                 parent_one_line: false,
             },
             flat: 0,
+            tied: false,
+            held: Vec::new(),
             simpler: if options.simplify {
                 Simpler::of(file, symbols)
             } else {
@@ -160,7 +191,12 @@ impl<'a> Formatter<'a> {
         }
     }
 
-    fn comment(&mut self, group: &Group) {
+    fn comment(&mut self, group: &'a Group) {
+        if !self.may_break() {
+            self.held.push(group);
+            return;
+        }
+        self.held_here();
         let gap = if group.line { Gap::Blank } else { group.gap };
         if gap == Gap::Blank {
             self.wish(Space::BLANK);

@@ -160,7 +160,7 @@ fn format_one(path: &Path, arguments: &Arguments) -> Result<bool, Failure> {
         simplify: arguments.simplify,
         ..Options::default()
     };
-    let formatted = syntax::format_file(&parsed.file, &symbols, options);
+    let formatted = syntax::format_text(&parsed.file, &mut symbols, options);
     let mut out = io::stdout().lock();
     if standard && !arguments.diff && !arguments.check {
         out.write_all(formatted.as_bytes())?;

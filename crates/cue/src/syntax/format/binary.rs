@@ -5,6 +5,7 @@
 //! the left; it is walked with a loop, so that its length does not matter.
 
 use super::expr::{shallower, unary_text};
+use super::held::Outer;
 use super::{Formatter, Space};
 use crate::syntax::ast::{BinaryOp, Expr, ExprId, Gap, NodeRef, Pos, UnaryOp};
 
@@ -173,19 +174,21 @@ impl Formatter<'_> {
             depths.push(depth);
         }
         let innermost = previous.unwrap_or(0);
+        let mut outer = Some(self.tie());
         self.expr_in(first, innermost, depth + 1);
         for (at, link) in links.iter().enumerate().rev() {
             let depth = depths.get(at).copied().unwrap_or(1);
             let cutoff = mixes.get(at).map_or(8, |mix| mix.cutoff(depth));
-            self.link(link, cutoff, depth);
+            let last = if at == 0 { outer.take() } else { None };
+            self.link(link, cutoff, depth, last);
             if at > 0 {
                 self.after();
             }
         }
     }
 
-    /// An operator and its right operand.
-    fn link(&mut self, link: &Link, cutoff: u8, depth: usize) {
+    /// An operator and its right operand; behind the last operator of a chain, with what was before the chain.
+    fn link(&mut self, link: &Link, cutoff: u8, depth: usize, last: Option<Outer>) {
         let here = strength(link.op);
         let blank = here < cutoff;
         self.wish(Space::FIRM);
@@ -196,6 +199,10 @@ impl Formatter<'_> {
         self.token(binary_text(link.op));
         // Behind the operand they would end the line before the next operator, which is then read as a sign.
         self.comments_until(BEHIND_OPERATOR);
+        self.held_here();
+        if let Some(outer) = last {
+            self.end(outer);
+        }
         let below = matches!(
             self.node_gap(self.start(link.right)),
             Gap::Newline | Gap::Section

@@ -1,5 +1,7 @@
 //! Files and declarations.
 
+use std::borrow::Cow;
+
 use super::{Formatter, Space};
 use crate::syntax::ast::{
     Clause, ClauseId, Constraint, Decl, DeclId, Expr, ExprId, Field, FieldAlias, Gap, ImportId,
@@ -191,11 +193,13 @@ impl Formatter<'_> {
                 self.at(start);
                 self.token("let");
                 self.wish(Space::BLANK | Space::FIRM);
+                let outer = self.tie();
                 self.expr(name.expr);
                 self.wish(Space::BLANK | Space::FIRM);
                 self.at(equal);
                 self.token("=");
                 self.wish(Space::BLANK);
+                self.end(outer);
                 self.expr(value);
                 self.wish(Space::SEPARATOR);
             }
@@ -210,6 +214,7 @@ impl Formatter<'_> {
                 self.stream.literal(text, super::Last::Other);
             }
         }
+        self.held_here();
         self.after();
     }
 
@@ -232,6 +237,7 @@ impl Formatter<'_> {
         else {
             return;
         };
+        let outer = self.tie();
         self.before(None);
         for (at, clause) in self.file.list(clauses).enumerate() {
             self.before(Some(NodeRef::Clause(clause)));
@@ -239,11 +245,15 @@ impl Formatter<'_> {
                 self.wish(Space::BLANK);
             }
             self.clause(clause);
+            // A line may end before a further clause.
+            self.tied = at + 1 == clauses.len();
             self.after();
+            self.tied = true;
         }
         self.after();
         self.wish(Space::BLANK | Space::FIRM);
         self.expr(value);
+        self.tied = outer.is_tied() || fallback.is_some();
         if let Some(fallback) = fallback
             && let Clause::Else { body } = self.file.clause(fallback)
         {
@@ -256,6 +266,7 @@ impl Formatter<'_> {
             self.wish(Space::BLANK);
             self.expr(body);
         }
+        self.end(outer);
     }
 
     fn clause(&mut self, id: ClauseId) {
@@ -310,11 +321,13 @@ impl Formatter<'_> {
     }
 
     fn binding(&mut self, name: ExprId, equal: Pos, value: ExprId) {
+        let outer = self.tie();
         self.expr(name);
         self.wish(Space::BLANK | Space::FIRM);
         self.at(equal);
         self.token("=");
         self.wish(Space::BLANK);
+        self.end(outer);
         self.expr(value);
         self.stream.end_level();
     }
@@ -372,6 +385,7 @@ impl Formatter<'_> {
     }
 
     fn field(&mut self, field: &Field) {
+        let outer = self.tie();
         self.label(field.label);
         if let Some(alias) = field.alias {
             self.field_alias(self.file.field_alias(alias));
@@ -384,6 +398,7 @@ impl Formatter<'_> {
         self.wish(Space::TIGHT | Space::FIRM);
         self.at(field.colon);
         self.token(":");
+        self.end(outer);
         self.comments_here();
         if let Some(member) = self.inlined(field) {
             let start = self.file.start(NodeRef::Decl(member));
@@ -405,6 +420,7 @@ impl Formatter<'_> {
             Space::TAB
         };
         self.wish(column);
+        let outer = (!field.attributes.is_empty()).then(|| self.tie());
         match self.file.expr(field.value) {
             Expr::List { .. } | Expr::Struct { .. } => self.expr(field.value),
             _ => {
@@ -423,6 +439,9 @@ impl Formatter<'_> {
             self.stream.literal(text, super::Last::Other);
             self.after();
             column = Space::BLANK;
+        }
+        if let Some(outer) = outer {
+            self.end(outer);
         }
         if block {
             self.wish(Space::BREAK);
@@ -518,38 +537,46 @@ impl Formatter<'_> {
     }
 
     pub(super) fn label(&mut self, expr: ExprId) {
+        let what = self.file.expr(expr);
+        if !matches!(what, Expr::Ident(_) | Expr::Literal { .. }) {
+            self.expr(expr);
+            return;
+        }
         self.before(Some(NodeRef::Expr(expr)));
-        match self.file.expr(expr) {
-            Expr::Ident(symbol) => {
+        let text = match self.simpler.name(expr) {
+            Some(name) => Cow::Owned(name.to_owned()),
+            None => {
                 self.at_node(self.start(expr));
+                self.label_text(what)
+            }
+        };
+        self.word(&text);
+        self.after();
+    }
+}
+
+impl<'a> Formatter<'a> {
+    /// How a name or a literal is written as a label.
+    fn label_text(&self, label: Expr) -> Cow<'a, str> {
+        match label {
+            Expr::Ident(symbol) => {
                 let name = self.symbols.name(symbol);
-                if literal::is_identifier(name) {
-                    self.word(name);
-                } else {
-                    self.word(&literal::quote_label(name));
+                match literal::is_identifier(name) {
+                    true => Cow::Borrowed(name),
+                    false => Cow::Owned(literal::quote_label(name)),
                 }
             }
             Expr::Literal { kind, text } => {
                 let text = self.file.str(text);
-                if let Some(name) = self.simpler.name(expr) {
-                    let name = name.to_owned();
-                    self.word(&name);
-                    self.after();
-                    return;
-                }
-                self.at_node(self.start(expr));
                 if kind == LiteralKind::String
                     && (text.starts_with("\"\"\"") || text.starts_with('#'))
                     && let Ok(value) = literal::unquote_string(text)
                 {
-                    self.word(&literal::quote_label(&value));
-                } else {
-                    self.word(text);
+                    return Cow::Owned(literal::quote_label(&value));
                 }
+                Cow::Borrowed(text)
             }
-            // Where a label is printed as an expression, its comments belong to that.
-            _ => self.expr(expr),
+            _ => Cow::Borrowed(""),
         }
-        self.after();
     }
 }

@@ -69,9 +69,11 @@ impl Formatter<'_> {
                 self.token("_|_");
             }
             Expr::Alias { name, expr, equal } => {
+                let outer = self.tie();
                 self.label(name.expr);
                 self.at(equal);
                 self.token("=");
+                self.end(outer);
                 self.expr(expr);
             }
             Expr::Ident(symbol) => {
@@ -87,8 +89,10 @@ impl Formatter<'_> {
                 if UNARY < outer {
                     self.token("(");
                     self.wish(Space::FIRM);
+                    let before = self.tie();
                     self.expr(id);
                     self.token(")");
+                    self.end(before);
                 } else {
                     self.at_node(start);
                     self.token(unary_text(op));
@@ -97,11 +101,13 @@ impl Formatter<'_> {
                 }
             }
             Expr::Postfix { op, expr } => {
+                let before = self.tie();
                 self.expr_in(expr, HIGHEST, depth);
                 self.token(match op {
                     PostfixOp::Optional => "?",
                     PostfixOp::Open => "...",
                 });
+                self.end(before);
             }
             Expr::Interpolation { parts } => self.interpolation(parts, depth),
             Expr::Paren { expr } => {
@@ -110,15 +116,18 @@ impl Formatter<'_> {
                 } else {
                     self.at_node(start);
                     self.token("(");
+                    let before = self.tie();
                     self.expr_in(expr, 0, shallower(depth));
                     self.at(self.closing(node));
                     self.token(")");
+                    self.end(before);
                 }
             }
             Expr::Selector { of, label } => {
                 self.selector(of, label, depth);
             }
             Expr::Index { of, index, open } => {
+                let before = self.tie();
                 self.expr_in(of, HIGHEST, 1);
                 self.at(open);
                 self.token("[");
@@ -127,6 +136,7 @@ impl Formatter<'_> {
                 }
                 self.at(self.closing(node));
                 self.token("]");
+                self.end(before);
             }
             Expr::Slice {
                 of,
@@ -134,12 +144,14 @@ impl Formatter<'_> {
                 high,
                 open,
             } => {
+                let before = self.tie();
                 self.expr_in(of, HIGHEST, 1);
                 self.at(open);
                 self.token("[");
                 self.slice(low, high, depth);
                 self.at(self.closing(node));
                 self.token("]");
+                self.end(before);
             }
             Expr::Call {
                 function,
@@ -147,6 +159,7 @@ impl Formatter<'_> {
                 open,
             } => {
                 let depth = depth + usize::from(arguments.len() > 1);
+                let before = self.tie();
                 let indented = match self.file.expr(function) {
                     Expr::Selector { of, label } => self.selector(of, label, depth),
                     _ => {
@@ -156,10 +169,13 @@ impl Formatter<'_> {
                 };
                 self.at(open);
                 self.token("(");
+                let tied = self.untie();
                 self.arguments(arguments, depth);
                 self.wish(Space::LAST_COMMA | Space::TIGHT);
                 self.at(self.closing(node));
                 self.token(")");
+                self.end(tied);
+                self.end(before);
                 if indented {
                     self.wish(Space::UNINDENT);
                 }
@@ -201,8 +217,16 @@ impl Formatter<'_> {
 
     /// `of.label`; whether the label went to a line of its own.
     fn selector(&mut self, of: ExprId, label: ExprId, depth: usize) -> bool {
+        let outer = self.tie();
         self.expr_in(of, HIGHEST, depth);
         self.token(".");
+        self.tied = outer.is_tied();
+        let indented = self.selected(label);
+        self.held_here();
+        indented
+    }
+
+    fn selected(&mut self, label: ExprId) -> bool {
         let below = matches!(
             self.node_gap(self.start(label)),
             Gap::Newline | Gap::Section
@@ -267,6 +291,7 @@ impl Formatter<'_> {
         self.stream.settle();
         let line = self.stream.line;
         self.wish(inner | line_break | Space::INDENT);
+        let outer = self.untie();
         self.stream.brace_on_line = true;
         self.decls(decls);
         self.wish(Space::UNINDENT);
@@ -280,6 +305,7 @@ impl Formatter<'_> {
         self.wish(before);
         self.at(close);
         self.token("}");
+        self.end(outer);
     }
 
     /// Whether there is a comment right behind the opening bracket.
@@ -297,6 +323,7 @@ impl Formatter<'_> {
         self.at_node(self.start(id));
         self.token("[");
         self.wish(inner);
+        let outer = self.untie();
         self.elements(id, elements);
         self.wish(Space::LAST_COMMA | Space::TIGHT);
         self.comments_here();
@@ -304,6 +331,7 @@ impl Formatter<'_> {
         self.wish(Space::TIGHT);
         self.at(self.closing(node));
         self.token("]");
+        self.end(outer);
     }
 
     /// A string with expressions in it. In a multiline string an expression has a line break on
@@ -317,6 +345,7 @@ impl Formatter<'_> {
         let quotes = Quotes::parse(text(parts.first()), text(parts.last()));
         let multiline = quotes.is_ok_and(|(quotes, _)| quotes.multiline);
         self.before(None);
+        let outer = self.tie();
         for (at, &part) in parts.iter().enumerate() {
             if multiline && self.needs_break(&parts, at) {
                 self.wish(Space::NEWLINE | Space::FIRM);
@@ -326,6 +355,7 @@ impl Formatter<'_> {
             self.expr_in(part, 0, depth + 1);
             self.flat -= flat;
         }
+        self.end(outer);
         self.after();
     }
 

@@ -9,7 +9,7 @@ impl<'a> Formatter<'a> {
         self.before(None);
         for argument in self.file.list(arguments) {
             self.before(Some(NodeRef::Expr(argument)));
-            // Comments behind an argument with operators are printed behind its comma, not at an operator inside.
+            // Comments behind an argument are printed behind its comma, not at an operator inside.
             let is_chain = matches!(self.file.expr(argument), Expr::Binary { .. });
             let end = self.file.end(NodeRef::Expr(argument));
             let groups = std::mem::take(&mut self.current.groups);
@@ -19,8 +19,10 @@ impl<'a> Formatter<'a> {
                 is_chain && end.is_parsed() && is_behind
             });
             self.current.groups = inside;
+            let outer = self.tie();
             self.raw(argument, 0, depth);
             self.wish(Space::COMMA | Space::BLANK);
+            self.end(outer);
             self.current.groups.extend(behind);
             self.after();
         }
@@ -37,14 +39,25 @@ impl<'a> Formatter<'a> {
                 self.wish(Space::SEPARATOR);
             }
             self.before(Some(NodeRef::Expr(element)));
-            // Comments behind the element are printed behind its comma.
+            // Comments behind the element are printed behind its comma, those between its brackets there.
             let start = self.start(element);
             let mut behind = Vec::new();
             if start.is_parsed() {
-                behind = self.comments_after(element, start);
-                self.current.groups.clear();
+                let closing = self.closing(NodeRef::Expr(element)).offset();
+                let is_inside = |group: &&Group| {
+                    let first = group.comments.first();
+                    first.is_some_and(|text| Some(text.start) < closing)
+                };
+                (self.current.groups, behind) = match self.is_empty_bracket(element) {
+                    true => self
+                        .comments_after(element, start)
+                        .into_iter()
+                        .partition(is_inside),
+                    false => (Vec::new(), self.comments_after(element, start)),
+                };
                 self.current.next = 0;
             }
+            let outer = (!bare).then(|| self.tie());
             match self.file.expr(element) {
                 Expr::Comprehension { .. } => self.comprehension(element),
                 Expr::Ellipsis { of } => {
@@ -61,15 +74,20 @@ impl<'a> Formatter<'a> {
                     }
                 }
                 Expr::Alias { name, expr, equal } => {
+                    let outer = self.tie();
                     self.expr(name.expr);
                     self.at(equal);
                     self.token("=");
+                    self.end(outer);
                     self.expr(expr);
                 }
                 _ => self.raw(element, 0, 1),
             }
             if !bare {
                 self.wish(Space::COMMA | Space::BLANK);
+            }
+            if let Some(outer) = outer {
+                self.end(outer);
             }
             if start.is_parsed() {
                 self.current.groups = behind;
@@ -78,6 +96,14 @@ impl<'a> Formatter<'a> {
             self.after();
         }
         self.after();
+    }
+
+    fn is_empty_bracket(&self, expr: ExprId) -> bool {
+        match self.file.expr(expr) {
+            Expr::Struct { decls, .. } => decls.is_empty(),
+            Expr::List { elements } => elements.is_empty(),
+            _ => false,
+        }
     }
 
     fn comments_after(&self, expr: ExprId, start: Pos) -> Vec<&'a Group> {

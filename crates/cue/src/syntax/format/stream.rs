@@ -54,6 +54,15 @@ impl Stream {
         }
     }
 
+    /// Whether a line break behind what was printed last would end a declaration.
+    pub fn ends_line(&self) -> bool {
+        match self.last {
+            Last::Start | Last::Sign(_) => false,
+            Last::Operator(c) => matches!(c, ')' | '?' | '_' | 'a'..='z'),
+            Last::Integer | Last::Closing | Last::Other => true,
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
@@ -129,6 +138,7 @@ impl Stream {
         self.last = match first {
             '}' | ']' => Last::Closing,
             '<' | '>' | '!' if text.len() == 1 => Last::Sign(first),
+            '.' if text == "..." => Last::Other,
             _ => Last::Operator(first),
         };
         self.write_pending();

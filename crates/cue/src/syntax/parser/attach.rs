@@ -91,16 +91,50 @@ impl Parser<'_> {
         self.attach.top().seen = seen;
     }
 
+    pub(super) fn seen(&mut self) -> i32 {
+        self.attach.top().seen
+    }
+
     /// Ends a node.
     pub(super) fn close(&mut self, node: NodeRef) {
         let Some(frame) = self.attach.frames.pop() else {
             return;
         };
+        // A node that was opened twice has its end where the inner frame has it.
+        let seen = match frame.last_child {
+            Some((inner, seen)) if inner == node => seen.max(frame.seen),
+            _ => frame.seen,
+        };
         let parent = self.attach.top();
-        parent.last_child = Some((node, frame.seen));
+        parent.last_child = Some((node, seen));
         parent.seen += 1;
         for group in frame.groups {
             self.file.comments.add(node, group);
+        }
+    }
+
+    /// Behind an opening bracket: takes the comments there if the closing one follows.
+    pub(super) fn inside(&mut self, before: usize, closing: Token) -> Vec<Group> {
+        if self.tok != closing {
+            return Vec::new();
+        }
+        let top = self.attach.top();
+        let at = before.min(top.groups.len());
+        let mut groups = top.groups.split_off(at);
+        groups.extend(self.attach.lead.take());
+        groups
+    }
+
+    /// How many comments the open node has.
+    pub(super) fn comments_so_far(&mut self) -> usize {
+        self.attach.top().groups.len()
+    }
+
+    /// Gives a node the comments between its brackets.
+    pub(super) fn keep_inside(&mut self, node: NodeRef, groups: Vec<Group>) {
+        for group in groups {
+            let position = 1;
+            self.file.comments.add(node, Group { position, ..group });
         }
     }
 

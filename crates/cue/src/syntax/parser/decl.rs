@@ -42,7 +42,9 @@ impl Parser<'_> {
 
     pub(super) fn struct_lit(&mut self) -> ExprId {
         let start = Pos::at(self.pos);
+        let before = self.comments_so_far();
         self.expect(Token::LBrace);
+        let inside = self.inside(before, Token::RBrace);
         let mut decls = List::EMPTY;
         if self.tok != Token::RBrace {
             let found = self.field_list();
@@ -50,7 +52,9 @@ impl Parser<'_> {
         }
         self.expect_closing(Token::RBrace, "struct literal");
         let braces = true;
-        self.push_to_here(Expr::Struct { decls, braces }, start)
+        let expr = self.push_to_here(Expr::Struct { decls, braces }, start);
+        self.keep_inside(NodeRef::Expr(expr), inside);
+        expr
     }
 
     fn decl_comma(&mut self) {
@@ -187,7 +191,13 @@ impl Parser<'_> {
                     label
                 }
                 Head::Expr(expr) => expr,
-                Head::Decl(_) | Head::Nothing => self.expr(),
+                Head::Decl(decl) => {
+                    let span = self.file.span_of(NodeRef::Decl(decl));
+                    let message = "`let` cannot stand where a value is expected";
+                    self.report(SYNTAX, span.start as usize..span.end as usize, message);
+                    self.expr()
+                }
+                Head::Nothing => self.expr(),
             };
             break expr;
         };
@@ -290,7 +300,10 @@ impl Parser<'_> {
             | Expr::Paren { .. }
             | Expr::List { .. } => Head::Label(expr),
             Expr::Ident(_) => {
+                let seen = self.seen();
                 let expr = self.alias(expr);
+                // A label with an alias counts as one.
+                self.set_seen(seen);
                 let Expr::Alias { expr: of, .. } = self.file.expr(expr) else {
                     return Head::Label(expr);
                 };

@@ -389,7 +389,9 @@ impl Parser<'_> {
 
     pub(super) fn list_lit(&mut self) -> ExprId {
         let start = Pos::at(self.pos);
+        let before = self.comments_so_far();
         self.expect(Token::LBrack);
+        let inside = self.inside(before, Token::RBrack);
         self.open_list();
         let mut elements = Vec::new();
         while !matches!(self.tok, Token::RBrack | Token::Ellipsis | Token::Eof) {
@@ -414,7 +416,9 @@ impl Parser<'_> {
         }
         self.expect_closing(Token::RBrack, "list literal");
         let elements = self.list(&elements);
-        self.push_to_here(Expr::List { elements }, start)
+        let expr = self.push_to_here(Expr::List { elements }, start);
+        self.keep_inside(NodeRef::Expr(expr), inside);
+        expr
     }
 
     /// One element, and whether more may follow.
