@@ -44,10 +44,10 @@ pub fn parse(text: &str) -> bool {
 
 /// Any tree is printed without a panic; of what is valid, see [`formatting`].
 pub fn format(text: &str) -> bool {
-    match formatting::check(text) {
-        Ok(valid) => valid,
-        Err(wrong) => panic!("{wrong}"),
-    }
+    let checked = formatting::check(text);
+    let wrong = checked.as_ref().err();
+    assert!(wrong.is_none(), "{}", wrong.map_or("", String::as_str));
+    checked.unwrap_or(false)
 }
 
 /// Decoding never panics, and quoting is undone by decoding.

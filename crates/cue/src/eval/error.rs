@@ -351,8 +351,30 @@ impl Ctx {
         a: (X, super::kind::Kind, DefId),
         b: (X, super::kind::Kind, DefId),
     ) {
+        // A bound comes behind what it is about, whichever was found first.
+        let (a, b) = match (self.is_bound(a.0), self.is_bound(b.0)) {
+            (true, false) => (b, a),
+            _ => (a, b),
+        };
         let err = self.conflict_error(a, b);
         self.node_add_error(node, err);
+    }
+
+    fn is_bound(&self, x: X) -> bool {
+        let value = match x {
+            X::Val(value) => value,
+            X::Expr(expr) => match self.ir.exprs[expr] {
+                super::ir::Expr::Bound { .. } => return true,
+                super::ir::Expr::Value(value) => value,
+                _ => return false,
+            },
+            X::Decl(decl) => match self.ir.decl_value(decl) {
+                Some(expr) => return self.is_bound(X::Expr(expr)),
+                None => return false,
+            },
+            X::Node(_) => return false,
+        };
+        matches!(self.value(value), Value::Bound { .. })
     }
 
     pub fn conflict_error(

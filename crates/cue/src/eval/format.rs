@@ -305,6 +305,10 @@ impl Printer<'_> {
                 self.push(")");
             }
             Value::Conjunction(values) => {
+                if let Some(name) = ctx.range_name(values) {
+                    self.push(name);
+                    return;
+                }
                 for (i, &v) in values.iter().enumerate() {
                     if i > 0 {
                         self.push(" & ");

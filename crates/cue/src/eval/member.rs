@@ -41,7 +41,10 @@ impl Ctx {
                 let allowed: Vec<String> = param
                     .one_of
                     .iter()
-                    .map(|s| super::quote::string(s))
+                    .map(|s| {
+                        let mark = if param.default == Some(s) { "*" } else { "" };
+                        format!("{mark}{}", super::quote::string(s))
+                    })
                     .collect();
                 self.add_error(
                     Code::Eval,

@@ -44,6 +44,7 @@ mod member;
 pub mod node;
 mod overlay;
 pub mod quote;
+mod ranges;
 mod regex_cache;
 mod reject;
 pub mod report;

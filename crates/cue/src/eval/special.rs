@@ -149,7 +149,11 @@ impl Ctx {
         match found {
             None => Ok(Some(self.new_bool(true))),
             Some((i, k)) => {
-                Ok(self.invalid(code, &format!("equal values at position {i} and {k}")))
+                let equal = match elems.get(i).map(|&x| (x, self.scalar(Val::Node(x)))) {
+                    Some((x, Some(_))) => format!("value ({})", self.show(Val::Node(x))),
+                    _ => "values".to_owned(),
+                };
+                Ok(self.invalid(code, &format!("equal {equal} at position {i} and {k}")))
             }
         }
     }
@@ -418,13 +422,14 @@ impl Ctx {
         let schema = call.arg(1, self);
         for document in documents {
             let data = self.from_plain(&document, &[])?;
-            let node = self.unify_values(&[schema, data])?;
+            let node = self.unify_values(&[data, schema])?;
             let strict = special != Special::YamlValidatePartial;
             let found = self.validate(
                 node,
                 Config {
                     concrete: strict,
                     is_final: strict,
+                    all_errors: true,
                     ..Config::default()
                 },
             )?;

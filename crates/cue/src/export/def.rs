@@ -10,8 +10,9 @@ use crate::eval::label::Label;
 use crate::eval::node::{ArcType, Base, CloseInfo, Conjunct, X};
 use crate::eval::value::Value;
 
-use super::cue::{Exporter, Frame, Profile, finish, join, merge_texts};
+use super::cue::{Exporter, Frame, Profile, finish, merge_texts};
 use super::syntax::{Item, Syn};
+use super::values::join;
 
 struct Merged {
     values: Vec<Conjunct>,

@@ -8,8 +8,9 @@ use crate::eval::node::X;
 use crate::eval::quote;
 use crate::eval::value::{Val, Value};
 
-use super::cue::{Exporter, join, merge_texts, weight};
+use super::cue::{Exporter, merge_texts};
 use super::syntax::{Item, Syn};
+use super::values::{join, weight};
 
 fn precedence(op: Op) -> u8 {
     match op {

@@ -11,3 +11,4 @@ pub mod json_schema;
 pub mod order;
 pub mod syntax;
 pub mod text;
+mod values;

@@ -3,8 +3,8 @@
 use data::Number;
 use data::write::Writer;
 
-use super::cue::text;
 use super::syntax::{Item, Layout, Syn, print_expr, print_file};
+use super::values::text;
 use crate::eval::quote;
 use crate::packages::decode_base64;
 use crate::syntax::literal::label_needs_quotes;

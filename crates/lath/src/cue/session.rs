@@ -334,7 +334,7 @@ impl Session {
             let alone = self.runtime.empty();
             self.add(alone, &document);
             drop(document);
-            let value = self.runtime.unify(schema, alone);
+            let value = self.runtime.unify(alone, schema);
             targets.push(Target {
                 value: value.map_err(|e| self.failed(&e))?,
                 package: package.clone(),

@@ -108,7 +108,14 @@ impl Parser<'_> {
         let parent = self.attach.top();
         parent.last_child = Some((node, seen));
         parent.seen += 1;
-        for group in frame.groups {
+        if frame.groups.is_empty() {
+            return;
+        }
+        // Comments between its brackets are there already; they come after those above it.
+        let mut groups = self.file.comments.take(node);
+        groups.extend(frame.groups);
+        groups.sort_by_key(|group| group.position);
+        for group in groups {
             self.file.comments.add(node, group);
         }
     }
