@@ -9,6 +9,7 @@ use data::Tree;
 use crate::compile::{CompileError, compile_tree};
 use crate::eval::ids::NodeId;
 use crate::eval::label::Label;
+use crate::eval::limits::Bound;
 use crate::eval::node::{ArcType, Base, CloseInfo, Conjunct, Node, Status, X};
 use crate::eval::report::Reported;
 use crate::eval::sched;
@@ -22,6 +23,9 @@ use crate::syntax::ast;
 pub use crate::eval::limits::STACK_BYTES;
 
 /// Findings of an evaluation that failed.
+/// How much of a path is shown where a bound was reached.
+const LONGEST_PATH: usize = 12;
+
 pub type Failed = Vec<Reported>;
 
 #[derive(Debug, Default)]
@@ -170,17 +174,25 @@ impl Runtime {
     }
 
     fn limit(&self) -> Failed {
-        let what = match self.ctx.limits.exceeded {
-            Some("depth") => "the program nests or refers too deeply to be evaluated",
-            Some("memory") => "the program needs too much memory to be evaluated",
-            Some("product") => "the disjunctions of one value have too many results together",
-            _ => "the program takes too many steps to be evaluated",
-        };
+        let exceeded = self.ctx.limits.exceeded;
+        let bound = exceeded.map_or(Bound::Steps, |exceeded| exceeded.bound);
+        let labels = exceeded
+            .and_then(|exceeded| exceeded.node)
+            .map_or(Vec::new(), |node| self.ctx.path(node));
+        let mut path: Vec<String> = labels
+            .iter()
+            .take(LONGEST_PATH)
+            .map(|label| label.selector(&self.ctx.symbols))
+            .collect();
+        if labels.len() > LONGEST_PATH {
+            path.push("…".to_owned());
+        }
         vec![Reported {
             code: Code::Eval,
-            path: Vec::new(),
-            message: what.to_owned(),
-            spans: Vec::new(),
+            path,
+            message: bound.message().to_owned(),
+            spans: exceeded.and_then(|e| e.span).into_iter().collect(),
+            help: Some(bound.help()),
         }]
     }
 

@@ -5,9 +5,30 @@ use std::sync::Arc;
 use base::Sources;
 use cue::Runtime;
 use cue::eval::limits::Limits;
+use cue::eval::report::Reported;
 
 /// Evaluates under limits on a thread that is deep enough; the findings, if it fails.
 fn evaluate(text: String, limits: Limits) -> Vec<String> {
+    let found = failures(text, limits);
+    found.iter().map(|e| e.message.clone()).collect()
+}
+
+/// The one finding: its path, line and help.
+fn place(text: &str, limits: Limits) -> (String, usize, &'static str) {
+    let found = failures(text.to_owned(), limits);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let one = found.first().expect("there is one");
+    let span = one.spans.first().expect("a bound has a place");
+    let before = text.get(..span.start as usize).unwrap_or(text);
+    let line = 1 + before.matches('\n').count();
+    (
+        one.path.join("."),
+        line,
+        one.help.expect("a bound has a help"),
+    )
+}
+
+fn failures(text: String, limits: Limits) -> Vec<Reported> {
     let worker = std::thread::Builder::new()
         .stack_size(256 << 20)
         .spawn(move || {
@@ -22,10 +43,7 @@ fn evaluate(text: String, limits: Limits) -> Vec<String> {
             let value = runtime
                 .build("_", &[&parsed.file])
                 .expect("the program compiles");
-            match runtime.evaluate(value) {
-                Ok(()) => Vec::new(),
-                Err(errors) => errors.iter().map(|e| e.text()).collect(),
-            }
+            runtime.evaluate(value).err().unwrap_or_default()
         })
         .expect("a thread can be started");
     worker.join().expect("the evaluator does not panic")
@@ -74,6 +92,36 @@ fn depth_is_bounded() {
     assert!(evaluate(text, Limits::default()).is_empty());
 }
 
+/// A bound says where it was reached and what to do.
+#[test]
+fn bounds_have_a_place_and_a_help() {
+    let few = Limits {
+        steps: 1_000,
+        ..Limits::default()
+    };
+    let (path, line, help) = place(&thousand(), few);
+    assert_eq!((path.as_str(), line), ("x", 2));
+    assert!(help.contains("--max-steps"), "{help}");
+    let small = Limits {
+        nodes: 1_000,
+        ..Limits::default()
+    };
+    let (path, line, help) = place(&thousand(), small);
+    assert!(path.starts_with('x'), "{path}");
+    assert_eq!(line, 2);
+    assert!(help.contains("--max-fields"), "{help}");
+    let flat = Limits {
+        depth: 100,
+        ..Limits::default()
+    };
+    let chain = (0..500).map(|i| format!("a{i}: a{} + 1\n", i + 1));
+    let text: String = chain.chain(["a500: 0\n".to_owned()]).collect();
+    let (path, line, help) = place(&text, flat);
+    assert!(path.starts_with('a'), "{path}");
+    assert!((2..500).contains(&line), "{line}");
+    assert!(help.contains("chain of references"), "{help}");
+}
+
 /// Disjunctions of which every combination stands: they multiply up to a bound, which says so.
 #[test]
 fn products_are_bounded() {
@@ -89,6 +137,9 @@ fn products_are_bounded() {
     let found = evaluate(product(40), limits);
     let message = "the disjunctions of one value have too many results together";
     assert_eq!(found, [message]);
+    let (path, line, help) = place(&format!("a: 1\n{}", product(40)), limits);
+    assert_eq!((path.as_str(), line), ("x", 2));
+    assert!(help.contains("tells them apart"), "{help}");
 }
 
 /// Many disjuncts of one disjunction are no product.

@@ -9,6 +9,7 @@ mod cue;
 mod deferred;
 mod demo;
 mod host;
+mod number;
 mod report;
 mod serve;
 mod values;

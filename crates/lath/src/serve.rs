@@ -16,7 +16,7 @@ use server::oidc::Oidc;
 use server::store::{Failure, Store};
 use server::{Demo, Person, Settings};
 
-use crate::{demo, report};
+use crate::{demo, number, report};
 
 const DEFAULT: &str = "127.0.0.1:8420";
 
@@ -44,13 +44,14 @@ pub struct Serve {
     #[arg(long, value_name = "FILE", requires = "oidc_issuer")]
     oidc_keys: Option<PathBuf>,
     /// How many requests a second one identity may make on this node
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::positive::<u32>)]
     identity_rate: Option<u32>,
     /// How many requests a second a tenant's people may make together on this node
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::positive::<u32>)]
     tenant_rate: Option<u32>,
     /// Look for changes of other nodes so often, for an engine that has no LISTEN/NOTIFY
-    #[arg(long, value_name = "MS", requires = "database", value_parser = clap::value_parser!(u64).range(10..))]
+    #[arg(long, value_name = "MS", requires = "database", allow_negative_numbers = true,
+        value_parser = |text: &str| number::at_least::<u64>(text, 10))]
     poll_changes: Option<u64>,
 }
 

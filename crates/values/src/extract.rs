@@ -387,7 +387,10 @@ pub fn reported_finding(
     for span in spans.take(8) {
         finding = finding.secondary(span, "");
     }
-    finding
+    match reported.help {
+        Some(help) => finding.help(help),
+        None => finding,
+    }
 }
 
 fn contains(outer: Span, inner: Span) -> bool {

@@ -54,6 +54,7 @@ impl CompileError {
             path: self.path.clone(),
             message: self.message.clone(),
             spans: vec![self.span],
+            help: None,
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 
-use super::context::{Ctx, OverlayFrame, R, Stop};
+use super::context::{Ctx, OverlayFrame, R};
 use super::dedup::Distinct;
 use super::ids::{NodeId, ValId};
 use super::node::{ArcType, Base, Conjunct, Status, X};
@@ -304,8 +304,7 @@ impl Ctx {
     fn bound_product(&mut self, results: usize, factor: usize, result: NodeId) -> R<()> {
         let size = results * (1 + self.nodes[result].arcs.len());
         if factor > 1 && results > MANY_RESULTS && size > self.limits.product {
-            self.limits.exceeded = Some("product");
-            return Err(Stop::Limit);
+            return Err(self.exceed(super::limits::Bound::Product));
         }
         Ok(())
     }

@@ -18,6 +18,8 @@ pub struct Reported {
     pub path: Vec<String>,
     pub message: String,
     pub spans: Vec<Span>,
+    /// What to do about it, where the message does not say it.
+    pub help: Option<&'static str>,
 }
 
 impl Reported {
@@ -115,6 +117,7 @@ impl Ctx {
                 path: self.error_path(e),
                 message: self.message(e),
                 spans: self.error_spans(e),
+                help: None,
             })
             .collect()
     }

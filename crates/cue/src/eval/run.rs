@@ -2,6 +2,7 @@
 
 use super::context::{Ctx, R, Stop};
 use super::ids::{EnvId, NodeId, TaskId};
+use super::limits::Bound;
 use super::node::{CloseInfo, Conjunct};
 use super::sched::{COUNTED, Cond, NEVER};
 use super::work::{Run, Task, TaskKind, TaskState};
@@ -187,8 +188,7 @@ impl Ctx {
         const ELEMENTS_OF_A_STEP: usize = 4;
         self.limits.steps_used += 1 + (elements / ELEMENTS_OF_A_STEP) as u64;
         if self.limits.steps_used > self.limits.steps {
-            self.limits.exceeded = Some("steps");
-            return Err(Stop::Limit);
+            return Err(self.exceed(Bound::Steps));
         }
         Ok(())
     }
@@ -198,17 +198,19 @@ impl Ctx {
         let limits = &mut self.limits;
         limits.steps_used += 1;
         limits.depth_used += 1;
-        if limits.steps_used > limits.steps {
-            limits.exceeded = Some("steps");
+        let bound = if limits.steps_used > limits.steps {
+            Bound::Steps
         } else if limits.depth_used > limits.depth {
-            limits.exceeded = Some("depth");
+            Bound::Depth
         } else if self.nodes.len() > limits.nodes {
-            limits.exceeded = Some("memory");
-        }
-        match limits.exceeded {
-            Some(_) => Err(Stop::Limit),
-            None => Ok(()),
-        }
+            Bound::Nodes
+        } else {
+            match limits.exceeded {
+                Some(exceeded) => exceeded.bound,
+                None => return Ok(()),
+            }
+        };
+        Err(self.exceed(bound))
     }
 
     pub fn leave(&mut self) {

@@ -58,6 +58,7 @@ fn run_verb(verb: Verb, arguments: &Arguments) -> Result<(), Failure> {
     let out = output_file(verb, flags)?;
     // The process ends after this: giving the memory back piece by piece would be for nothing.
     let mut session = ManuallyDrop::new(Session::new());
+    session.bound(flags);
     let expressions = session.expressions("--expression", &flags.expressions)?;
     let data = match verb {
         Verb::Vet => Data::Apart,

@@ -1,4 +1,6 @@
-//! The flags that the commands share. They are those of the reference implementation.
+//! The flags that the commands share. They are those of the reference implementation, and bounds.
+
+use crate::number;
 
 #[derive(clap::Args, Debug, Default)]
 pub struct Flags {
@@ -55,4 +57,10 @@ pub struct Flags {
     /// Refuse keywords of JSON Schema and OpenAPI that are unknown or not converted
     #[arg(long)]
     pub strict: bool,
+    /// How many steps the evaluation may take
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::positive::<u64>)]
+    pub max_steps: Option<u64>,
+    /// How many fields and elements the evaluation may make, with those in between
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = number::positive::<u64>)]
+    pub max_fields: Option<u64>,
 }

@@ -45,6 +45,9 @@ pub fn print_reported(errors: &[Reported], sources: &Sources) {
         for place in places {
             writeln!(out, "    {place}").expect("a string takes everything");
         }
+        if let Some(help) = error.help {
+            writeln!(out, "  help: {help}").expect("a string takes everything");
+        }
     }
     let _ = io::stderr().lock().write_all(out.as_bytes());
 }

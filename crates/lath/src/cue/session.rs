@@ -69,6 +69,17 @@ impl Session {
         }
     }
 
+    /// Sets the bounds that were asked for.
+    pub fn bound(&mut self, flags: &Flags) {
+        let limits = &mut self.runtime.ctx.limits;
+        if let Some(steps) = flags.max_steps {
+            limits.steps = steps;
+        }
+        if let Some(fields) = flags.max_fields {
+            limits.nodes = usize::try_from(fields).unwrap_or(usize::MAX);
+        }
+    }
+
     pub fn findings(&self, findings: &[Diagnostic]) -> Failure {
         plain::print(findings, &self.sources);
         Failure::Reported

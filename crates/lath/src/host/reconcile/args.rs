@@ -13,7 +13,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use units::Version;
 
-use crate::report;
+use crate::{number, report};
 
 /// Where the desired state comes from, and which host this is.
 #[derive(Args, Clone)]
@@ -101,10 +101,10 @@ pub struct ApplyArgs {
     #[arg(long)]
     pub wait: bool,
     /// How many seconds a unit may take to start or stop
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, allow_negative_numbers = true, value_parser = number::positive::<u32>)]
     pub timeout: u32,
     /// How many seconds a unit must stay up
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 2.0, allow_negative_numbers = true, value_parser = number::seconds)]
     pub settle: f32,
 }
 
