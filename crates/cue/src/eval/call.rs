@@ -530,9 +530,9 @@ impl Ctx {
         n.role = Role::Data;
         n.closed_recursive = false;
         n.closed_once = false;
-        n.patterns.clear();
+        n.arcs.clear();
+        n.arcs.clear_patterns();
         n.status = super::node::Status::Finalized;
-        n.arcs = Default::default();
         let arcs = self.nodes[from].arcs.list.clone();
         for arc in arcs {
             let label = self.nodes[arc].label;

@@ -172,8 +172,6 @@ impl Ctx {
         copy.base = n.base;
         copy.conjuncts = n.conjuncts.clone();
         copy.arcs = n.arcs.clone();
-        copy.structs = n.structs.clone();
-        copy.patterns = n.patterns.clone();
         copy.child_errors = n.child_errors;
         if n.role == Role::Data {
             copy.role = Role::Data;
@@ -190,8 +188,8 @@ impl Ctx {
             if copy.base == Base::Val(self.cycle) {
                 copy.base = Base::None;
             }
-            copy.arcs = Default::default();
-            copy.structs.clear();
+            copy.arcs.clear();
+            copy.arcs.clear_structs();
         }
         self.nodes.push(copy)
     }

@@ -190,8 +190,8 @@ impl Ctx {
             return Ok(false);
         }
         let (px, py) = (
-            self.nodes[x].patterns.clone(),
-            self.nodes[y].patterns.clone(),
+            self.nodes[x].arcs.patterns.clone(),
+            self.nodes[y].arcs.patterns.clone(),
         );
         if px.len() != py.len() {
             return Ok(false);

@@ -150,8 +150,8 @@ impl Ctx {
         let n = &self.nodes[node];
         let Some(w) = &n.work else { return Ok(false) };
         let plain = n.arcs.is_empty()
-            && n.structs.is_empty()
-            && n.patterns.is_empty()
+            && n.arcs.structs.is_empty()
+            && n.arcs.patterns.is_empty()
             && w.scalar.is_some()
             && w.errs.is_none()
             && w.default_in_cycle.is_none()

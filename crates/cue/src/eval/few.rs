@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn a_vertex_is_small() {
         use crate::eval::{ir, node, value, work};
-        assert!(size_of::<node::Node>() <= 120);
+        assert!(size_of::<node::Node>() <= 88);
         assert!(size_of::<node::Env>() <= 24);
         assert!(size_of::<ir::Expr>() <= 24);
         assert!(size_of::<value::Slot>() <= 56);

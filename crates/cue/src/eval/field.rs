@@ -169,7 +169,7 @@ impl Ctx {
         let added = self.insert_conjunct(arc, c, ci, arc_type, check)?;
         if added {
             let mut i = 0;
-            while let Some(&pair) = self.nodes[node].patterns.get(i) {
+            while let Some(&pair) = self.nodes[node].arcs.patterns.get(i) {
                 i += 1;
                 if self.match_pattern(pair.pattern, label)? {
                     let mut k = 0;
@@ -242,7 +242,7 @@ impl Ctx {
     /// False if the same constraint is already there.
     fn insert_pattern_pair(&mut self, node: NodeId, pattern: Val, c: Conjunct) -> R<bool> {
         let mut i = 0;
-        while let Some(&pair) = self.nodes[node].patterns.get(i) {
+        while let Some(&pair) = self.nodes[node].arcs.patterns.get(i) {
             i += 1;
             if !self.equal(pair.pattern, pattern, 0)? {
                 continue;
@@ -268,7 +268,7 @@ impl Ctx {
         constraint.role = Role::Pattern;
         constraint.conjuncts.push(c);
         let constraint = self.nodes.push(constraint);
-        self.nodes[node].patterns.push(PatternPair {
+        self.nodes[node].arcs.push_pattern(PatternPair {
             pattern,
             constraint,
         });
@@ -394,7 +394,7 @@ impl Ctx {
     pub fn pattern_accepts(&mut self, node: NodeId, label: Label) -> R<bool> {
         let node = self.deref_value(node);
         let mut i = 0;
-        while let Some(&pair) = self.nodes[node].patterns.get(i) {
+        while let Some(&pair) = self.nodes[node].arcs.patterns.get(i) {
             i += 1;
             if self.match_pattern(pair.pattern, label)? {
                 return Ok(true);
@@ -452,7 +452,7 @@ impl Ctx {
         }
         if !kind.meets(Kind::STRUCT)
             && label.is_string()
-            && (!kind.is_bottom() || self.nodes[node].structs.is_empty())
+            && (!kind.is_bottom() || self.nodes[node].arcs.structs.is_empty())
         {
             return Ok(false);
         }

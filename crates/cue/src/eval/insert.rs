@@ -78,8 +78,10 @@ impl Ctx {
                     let label = self.nodes[arc].label;
                     self.insert_arc(node, label, ArcType::Member, c, ci, true)?;
                 }
-                let structs = self.nodes[other].structs.clone();
-                self.nodes[node].structs.extend(structs.iter().copied());
+                let structs = self.nodes[other].arcs.structs.clone();
+                if !structs.is_empty() {
+                    self.nodes[node].arcs.structs_mut().extend(structs);
+                }
                 Ok(())
             }
             Base::Val(id) => self.insert_lit(node, env, id, ci),

@@ -25,7 +25,7 @@ impl Ctx {
     /// Notes that a struct literal was inserted into a vertex.
     pub(super) fn use_struct(&mut self, node: NodeId, expr: ExprId, comp: u32) {
         let n = &mut self.nodes[node];
-        let structs = &mut n.structs;
+        let structs = n.arcs.structs_mut();
         let again = match &mut n.work {
             Some(work) if structs.len() >= TABLED => {
                 let known = work.known.get_or_insert_default();

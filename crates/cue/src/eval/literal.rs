@@ -200,8 +200,8 @@ impl Ctx {
         let n = &self.nodes[node];
         let Some(w) = &n.work else { return false };
         n.arcs.is_empty()
-            && n.structs.is_empty()
-            && n.patterns.is_empty()
+            && n.arcs.structs.is_empty()
+            && n.arcs.patterns.is_empty()
             && w.kind == Kind::TOP
             && !w.has_top
             && !w.is_shared

@@ -157,7 +157,8 @@ pub struct PatternPair {
     pub constraint: NodeId,
 }
 
-/// The fields of a vertex in the order of insertion. Most vertices have none: this is one pointer.
+/// What a vertex with fields has: the fields in the order of insertion, the literals they came from, and patterns. Most
+/// vertices have none: this is one pointer.
 #[derive(Clone, Debug, Default)]
 pub struct Arcs(Option<Box<ArcTable>>);
 
@@ -170,6 +171,9 @@ pub struct ArcTable {
     index: Option<Box<Index>>,
     /// Each label is the field's own place: a list.
     dense: bool,
+    /// The struct literals that were inserted.
+    pub structs: Few<StructUse>,
+    pub patterns: Rare<PatternPair>,
 }
 
 type Index = HashMap<Label, NodeId, FxBuildHasher>;
@@ -184,6 +188,8 @@ static NO_ARCS: ArcTable = ArcTable {
     heads: [Label::NONE; HEADS],
     index: None,
     dense: true,
+    structs: Few::new(),
+    patterns: Rare::new(),
 };
 
 impl Deref for Arcs {
@@ -195,17 +201,50 @@ impl Deref for Arcs {
 }
 
 impl Arcs {
-    /// Takes the fields out.
+    /// Takes the fields out, and forgets the rest.
     pub fn take(&mut self) -> Vec<NodeId> {
         self.0.take().map_or(Vec::new(), |table| table.list)
     }
 
+    /// Forgets the fields, but not literals and patterns.
     pub fn clear(&mut self) {
+        let Some(table) = &mut self.0 else { return };
+        let structs = std::mem::take(&mut table.structs);
+        let patterns = std::mem::take(&mut table.patterns);
         self.0 = None;
+        if !structs.is_empty() || !patterns.is_empty() {
+            let table = self.table();
+            table.structs = structs;
+            table.patterns = patterns;
+        }
+    }
+
+    pub fn structs_mut(&mut self) -> &mut Few<StructUse> {
+        &mut self.table().structs
+    }
+
+    pub fn push_pattern(&mut self, pair: PatternPair) {
+        self.table().patterns.push(pair);
+    }
+
+    pub fn clear_structs(&mut self) {
+        if let Some(table) = &mut self.0 {
+            table.structs.clear();
+        }
+    }
+
+    pub fn clear_patterns(&mut self) {
+        if let Some(table) = &mut self.0 {
+            table.patterns.clear();
+        }
+    }
+
+    fn table(&mut self) -> &mut ArcTable {
+        self.0.get_or_insert_with(|| Box::new(NO_ARCS.clone()))
     }
 
     pub fn push(&mut self, label: Label, id: NodeId, label_of: impl Fn(NodeId) -> Label) {
-        let table = self.0.get_or_insert_with(|| Box::new(NO_ARCS.clone()));
+        let table = self.table();
         let at = table.list.len();
         table.list.push(id);
         if let Some(head) = table.heads.get_mut(at) {
@@ -241,14 +280,12 @@ impl Arcs {
 
     /// Replaces the arcs by others.
     pub fn replace(&mut self, list: Vec<NodeId>, label_of: impl Fn(NodeId) -> Label) {
+        self.clear();
         if list.is_empty() {
-            self.0 = None;
             return;
         }
-        let mut table = ArcTable {
-            list,
-            ..NO_ARCS.clone()
-        };
+        let table = self.table();
+        table.list = list;
         for (head, &arc) in table.heads.iter_mut().zip(&table.list) {
             *head = label_of(arc);
         }
@@ -258,7 +295,6 @@ impl Arcs {
             let pairs = table.list.iter().rev().map(|&arc| (label_of(arc), arc));
             table.index = Some(Box::new(pairs.collect()));
         }
-        self.0 = Some(Box::new(table));
     }
 }
 
@@ -302,8 +338,6 @@ pub struct Node {
     pub base: Base,
     pub conjuncts: Few<Conjunct>,
     pub arcs: Arcs,
-    pub structs: Few<StructUse>,
-    pub patterns: Rare<PatternPair>,
     pub child_errors: Option<ValId>,
     pub work: Option<Box<Work>>,
     pub role: Role,
@@ -329,8 +363,6 @@ impl Node {
             base: Base::None,
             conjuncts: Few::new(),
             arcs: Arcs::default(),
-            structs: Few::new(),
-            patterns: Rare::new(),
             child_errors: None,
             work: None,
             role: Role::Vertex,

@@ -56,7 +56,9 @@ impl Ctx {
         copy.status = n.status;
         copy.base = n.base;
         copy.conjuncts = n.conjuncts.clone();
-        copy.structs = n.structs.clone();
+        if !n.arcs.structs.is_empty() {
+            *copy.arcs.structs_mut() = n.arcs.structs.clone();
+        }
         copy.child_errors = n.child_errors;
         copy.role = n.role;
         copy.closed_recursive = n.closed_recursive;
@@ -68,7 +70,7 @@ impl Ctx {
         copy.anonymous = n.anonymous;
         copy.is_disjunct = n.is_disjunct;
         copy.is_shared = n.is_shared;
-        let (arcs, patterns) = (n.arcs.list.clone(), n.patterns.clone());
+        let (arcs, patterns) = (n.arcs.list.clone(), n.arcs.patterns.clone());
         let copy = self.nodes.push(copy);
         map.insert(node, copy);
         fresh.push(copy);
@@ -88,7 +90,7 @@ impl Ctx {
         }
         for pair in &patterns {
             let constraint = self.clone_vertex(pair.constraint, map, fresh);
-            self.nodes[copy].patterns.push(PatternPair {
+            self.nodes[copy].arcs.push_pattern(PatternPair {
                 pattern: pair.pattern,
                 constraint,
             });

@@ -123,8 +123,6 @@ impl Ctx {
         while let Some(node) = stack.pop() {
             let n = &mut self.nodes[node];
             stack.append(&mut n.arcs.take());
-            n.structs.clear();
-            n.patterns.clear();
             n.conjuncts.clear();
             self.free_work(node);
         }

@@ -244,7 +244,7 @@ impl Ctx {
             if have >= n {
                 return Ok(Some(self.new_bool(true)));
             }
-            let open = self.is_open_struct(node) || !self.nodes[node].patterns.is_empty();
+            let open = self.is_open_struct(node) || !self.nodes[node].arcs.patterns.is_empty();
             let code = if open || have + could >= n {
                 Code::Incomplete
             } else {

@@ -482,7 +482,7 @@ impl Ctx {
         let n = &self.nodes[node];
         let Some(w) = &n.work else { return Ok(()) };
         let mut is_struct = w.a_struct;
-        if !is_struct && !n.structs.is_empty() {
+        if !is_struct && !n.arcs.structs.is_empty() {
             is_struct = w.kind.meets(Kind::STRUCT) && !w.has_top
                 || n.arcs.list.iter().any(|&a| {
                     let a = &self.nodes[a];

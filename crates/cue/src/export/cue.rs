@@ -307,7 +307,7 @@ impl<'c> Exporter<'c> {
     /// The type of further elements of an open list.
     fn tail(&mut self, node: NodeId) -> Option<Syn> {
         let mut conjuncts: Vec<Conjunct> = Vec::new();
-        for pair in &self.ctx.nodes[node].patterns.clone() {
+        for pair in &self.ctx.nodes[node].arcs.patterns.clone() {
             conjuncts.extend(self.ctx.nodes[pair.constraint].conjuncts.iter().copied());
         }
         let kept: Vec<Conjunct> = conjuncts

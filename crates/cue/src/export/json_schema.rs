@@ -201,7 +201,7 @@ impl Encoder<'_> {
         let mut patterns = Object::default();
         let mut further = Object::default();
         let mut any = false;
-        for pair in self.ctx.nodes[node].patterns.clone() {
+        for pair in self.ctx.nodes[node].arcs.patterns.clone() {
             let schema = self.schema(pair.constraint);
             match self.key_pattern(pair.pattern) {
                 Some(pattern) if pattern.is_empty() => {
@@ -280,7 +280,7 @@ impl Encoder<'_> {
         if !open {
             out.set("maxItems", Json::count(count));
         }
-        for pair in self.ctx.nodes[node].patterns.clone() {
+        for pair in self.ctx.nodes[node].arcs.patterns.clone() {
             let items = self.schema(pair.constraint);
             if open && !items.is_empty() {
                 out.set("items", Json::Map(items));

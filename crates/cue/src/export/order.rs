@@ -74,11 +74,11 @@ fn one_literal(ctx: &Ctx, node: NodeId) -> Option<Vec<NodeId>> {
     if all_ints {
         return Some(n.arcs.list.clone());
     }
-    if n.structs.is_empty() {
+    if n.arcs.structs.is_empty() {
         // Made by a builtin: there is no literal, the fields came in their order.
         return Some(n.arcs.list.clone());
     }
-    let [only] = *n.structs else {
+    let [only] = *n.arcs.structs else {
         return None;
     };
     if only.repeats > 0 {
@@ -133,7 +133,7 @@ fn in_source_order(ctx: &Ctx, node: NodeId) -> bool {
     let mut arcs = n.arcs.list.iter().peekable();
     // In the files behind the first: the fields it declared, and the last of them in their order.
     let mut seen: SmallVec<[NodeId; 8]> = SmallVec::new();
-    for s in &n.structs {
+    for s in &n.arcs.structs {
         let Expr::Struct(lit) = &ctx.ir.exprs[s.expr] else {
             return false;
         };
@@ -285,9 +285,9 @@ fn by_graph(ctx: &Ctx, node: NodeId) -> Vec<NodeId> {
 
 fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Uses {
     let n = &ctx.nodes[node];
-    let mut uses = Uses::with_capacity(n.structs.len());
+    let mut uses = Uses::with_capacity(n.arcs.structs.len());
     let mut members = Members::default();
-    for (i, s) in n.structs.iter().enumerate() {
+    for (i, s) in n.arcs.structs.iter().enumerate() {
         let decls = struct_decls(ctx, s.expr);
         uses.push(Use {
             expr: s.expr,
@@ -344,7 +344,7 @@ fn analyse(ctx: &Ctx, node: NodeId, dynamic: &Dynamic) -> Uses {
             work.push(expr);
         }
     }
-    for s in &n.structs {
+    for s in &n.arcs.structs {
         for &decl in struct_decls(ctx, s.expr) {
             if let DeclKind::Embed(x) = ctx.ir.decls[decl].kind {
                 work.push(x);

@@ -379,7 +379,7 @@ impl Generator<'_> {
         let node = self.ctx.deref_value(part.node);
         let is_list = matches!(self.ctx.nodes[node].base, Base::List { .. });
         let mut conjuncts: Vec<Conjunct> = Vec::new();
-        for pair in self.ctx.nodes[node].patterns.clone() {
+        for pair in self.ctx.nodes[node].arcs.patterns.clone() {
             let any = match self.ctx.scalar(pair.pattern) {
                 Some(Value::Top) => true,
                 Some(Value::Type(kind)) => kind.has(Kind::STRING),
