@@ -388,3 +388,51 @@ impl Node {
         self.role == Role::Data || self.conjuncts.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::ids::Id;
+    use super::*;
+    use std::num::NonZeroU32;
+
+    fn id(n: u32) -> NodeId {
+        NodeId::new(NonZeroU32::new(n + 1).expect("more than zero"))
+    }
+
+    /// Fields with these labels, each vertex numbered by its place.
+    fn arcs(labels: &[Label]) -> Arcs {
+        let mut arcs = Arcs::default();
+        for (&label, n) in labels.iter().zip(0..) {
+            arcs.push(label, id(n), |arc| labels[arc.get() as usize - 1]);
+        }
+        arcs
+    }
+
+    #[test]
+    fn fields_are_found_however_many_there_are() {
+        let mut symbols = base::Symbols::new();
+        let mut named = |n: u32| Label::string(&mut symbols, &format!("f{n}"));
+        for count in [0, 1, 4, 5, 23, 24, 25, 100] {
+            let names: Vec<Label> = (0..count).map(&mut named).collect();
+            let indices: Vec<Label> = (0..count as usize).map(Label::int).collect();
+            let mut mixed = indices.clone();
+            mixed.extend(names.first());
+            for labels in [&names, &indices, &mixed] {
+                let of = |arc: NodeId| labels[arc.get() as usize - 1];
+                let mut arcs = arcs(labels);
+                for (&label, n) in labels.iter().zip(0..) {
+                    assert_eq!(arcs.find(label, of), Some(id(n)), "{count}");
+                }
+                assert_eq!(arcs.find(Label::int(1000), of), None);
+                arcs.structs_mut();
+                arcs.retain(|arc| arc.get() % 2 == 0, of);
+                for (&label, n) in labels.iter().zip(0..) {
+                    let kept = (n % 2 == 1).then_some(id(n));
+                    assert_eq!(arcs.find(label, of), kept, "{count}");
+                }
+                arcs.clear();
+                assert!(arcs.is_empty());
+            }
+        }
+    }
+}
