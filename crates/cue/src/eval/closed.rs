@@ -13,7 +13,7 @@ use super::context::{Ctx, R};
 use super::ids::{ExprId, NodeId};
 use super::ir::{Expr, Op};
 use super::kind::Kind;
-use super::node::{ArcType, Base, CloseInfo, DefId, Status, X};
+use super::node::{ArcType, Base, CloseInfo, DefId, Role, Status, X};
 use super::rules::Rules;
 use super::value::Code;
 use super::work::{
@@ -199,7 +199,7 @@ impl Ctx {
             i += 1;
             let label = self.nodes[arc].label;
             let arc = self.deref_disjunct(arc);
-            if self.work(arc).is_none() {
+            if self.work(arc).is_none() && self.nodes[arc].role != Role::Plain {
                 continue;
             }
             if let Base::Val(id) = self.nodes[arc].base
@@ -232,20 +232,30 @@ impl Ctx {
     }
 
     fn all_allow(&mut self, arc: NodeId, rules: &Rules, many: bool) -> bool {
+        if let Some(parent) = self.nodes[arc].parent
+            && self.nodes[arc].role == Role::Plain
+        {
+            // It has no links of its own.
+            let evidence = self.plain_evidence(arc);
+            return self.allowed(parent, &evidence, rules, many);
+        }
+        self.with_evidence(arc, |ctx, evidence| ctx.allowed(arc, evidence, rules, many))
+    }
+
+    /// Whether all rules allow a field with that evidence, by the links of a vertex.
+    fn allowed(&mut self, node: NodeId, evidence: &[Evidence], rules: &Rules, many: bool) -> bool {
         let mut checked = rules.reqs.iter().filter(|r| !r.ignored && !r.removed);
-        self.with_evidence(arc, |ctx, evidence| {
-            if !many {
-                let mut contains = |outer, inner| ctx.contains(arc, outer, inner);
-                return checked.all(|r| rules.allow(r, evidence, &mut contains));
-            }
-            let ids = || evidence.iter().flat_map(|e| [e.id, e.embed]);
-            let above = ctx.ancestors(arc, ids());
-            let mut contains = |outer, inner| {
-                let mut pairs = ids().zip(&above);
-                pairs.any(|(id, above)| id == inner && above.contains(outer))
-            };
-            checked.all(|r| rules.allow(r, evidence, &mut contains))
-        })
+        if !many {
+            let mut contains = |outer, inner| self.contains(node, outer, inner);
+            return checked.all(|r| rules.allow(r, evidence, &mut contains));
+        }
+        let ids = || evidence.iter().flat_map(|e| [e.id, e.embed]);
+        let above = self.ancestors(node, ids());
+        let mut contains = |outer, inner| {
+            let mut pairs = ids().zip(&above);
+            pairs.any(|(id, above)| id == inner && above.contains(outer))
+        };
+        checked.all(|r| rules.allow(r, evidence, &mut contains))
     }
 
     /// Lends the evidence of a vertex to a question that adds none.

@@ -16,7 +16,7 @@ use super::label::Label;
 use super::node::{Base, Conjunct, Node, Status, X};
 use super::sched::{ANCESTORS, ARC_TYPE, SCALAR, SUBFIELDS};
 use super::value::{Disjunction, Val, Value};
-use super::work::{EnvDisjunction, Mode};
+use super::work::{EnvDisjunct, EnvDisjunction, Mode};
 
 /// Up to this many disjuncts are compared one by one.
 const FEW: usize = 8;
@@ -30,12 +30,33 @@ impl Ctx {
         if !self.knows_nothing(node) {
             return Ok(false);
         }
-        let many = d.disjuncts.len() > FEW;
+        let env = d.env.unwrap_or(self.no_env);
+        let Some((id, default)) = self.literal_results(node, env, &d.disjuncts)? else {
+            return Ok(false);
+        };
+        self.w(node).literals = Some(id);
+        if let Some(default) = default {
+            let mut known = ANCESTORS | ARC_TYPE | SUBFIELDS;
+            if self.is_scalar(default) {
+                known |= SCALAR;
+            }
+            self.signal(node, known)?;
+        }
+        Ok(true)
+    }
+
+    /// The disjunction of literals that a vertex is, and its only default; `None` if the disjuncts are not such.
+    pub(super) fn literal_results(
+        &mut self,
+        node: NodeId,
+        env: EnvId,
+        disjuncts: &[EnvDisjunct],
+    ) -> R<Option<(ValId, Option<ValId>)>> {
+        let many = disjuncts.len() > FEW;
         let mut prints: HashMap<u64, SmallVec<[usize; 4]>, FxBuildHasher> = HashMap::default();
         let mut found = Literals::new();
         let mut decided = false;
-        for disjunct in &d.disjuncts {
-            let env = d.env.unwrap_or(self.no_env);
+        for disjunct in disjuncts {
             let literal = match self.referred(
                 env,
                 (disjunct.x, disjunct.mode),
@@ -45,7 +66,7 @@ impl Ctx {
                 Some(parts) => parts,
                 None => match self.literal_disjunct(env, disjunct.x)? {
                     Some((id, shared)) => smallvec::smallvec![(id, disjunct.mode, shared)],
-                    None => return Ok(false),
+                    None => return Ok(None),
                 },
             };
             for (id, mode, shared) in literal {
@@ -81,7 +102,7 @@ impl Ctx {
             }
         }
         if found.len() < 2 {
-            return Ok(false);
+            return Ok(None);
         }
         let mut values: Vec<Val> = Vec::with_capacity(found.len());
         let (mut defaults, mut has_defaults) = (0, false);
@@ -102,15 +123,7 @@ impl Ctx {
             has_defaults,
         }));
         let id = self.new_value_at(disjunction, None);
-        self.w(node).literals = Some(id);
-        if defaults == 1 {
-            let mut known = ANCESTORS | ARC_TYPE | SUBFIELDS;
-            if only.is_some_and(|id| self.is_scalar(id)) {
-                known |= SCALAR;
-            }
-            self.signal(node, known)?;
-        }
-        Ok(true)
+        Ok(Some((id, only.filter(|_| defaults == 1))))
     }
 
     /// The literals that a disjunct refers to, where it is a reference to a finished vertex: a disjunction of them

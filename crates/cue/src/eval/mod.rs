@@ -43,6 +43,7 @@ mod matching;
 mod member;
 pub mod node;
 mod overlay;
+mod plain;
 pub mod quote;
 mod ranges;
 mod regex_cache;

@@ -52,6 +52,8 @@ pub enum Role {
     Data,
     /// It holds what a pattern asks of the fields it matches.
     Pattern,
+    /// A vertex that was settled without work: its conjuncts are its evidence until it is released.
+    Plain,
 }
 
 /// What a vertex is, apart from its fields.

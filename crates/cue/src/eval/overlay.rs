@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::context::Ctx;
 use super::copies::Copies;
 use super::ids::{NodeId, TaskId};
-use super::node::{Node, PatternPair};
+use super::node::{Node, PatternPair, Role};
 use super::work::{TaskKind, TaskState};
 
 impl Ctx {
@@ -60,7 +60,10 @@ impl Ctx {
             *copy.arcs.structs_mut() = n.arcs.structs.clone();
         }
         copy.child_errors = n.child_errors;
-        copy.role = n.role;
+        copy.role = match n.role {
+            Role::Plain => Role::Vertex,
+            role => role,
+        };
         copy.closed_recursive = n.closed_recursive;
         copy.closed_once = n.closed_once;
         copy.has_ellipsis = n.has_ellipsis;

@@ -29,4 +29,9 @@ impl Ctx {
             None => false,
         }
     }
+    /// Whether a pattern that was compiled before occurs in the text.
+    pub(super) fn regex_matched(&self, pattern: &str, text: &[u8]) -> Option<bool> {
+        let regex = self.regexes.known.get(pattern)?.as_ref().ok()?;
+        Some(regex.is_match(text))
+    }
 }

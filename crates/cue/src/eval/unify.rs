@@ -3,7 +3,7 @@
 use super::context::{Ctx, R};
 use super::ids::{NodeId, ValId};
 use super::kind::Kind;
-use super::node::{ArcType, Base, Conjunct, Cyclic, Status, X};
+use super::node::{ArcType, Base, Conjunct, Cyclic, Role, Status, X};
 use super::sched::{
     ALL, ANCESTORS, ARC_TYPE, Cond, FIELD_CONJUNCTS, FIELD_SET, SCALAR, SUBFIELDS, VALUE,
 };
@@ -387,7 +387,9 @@ impl Ctx {
         let mut i = 0;
         while let Some(arc) = self.nodes[node].arcs.get(i) {
             i += 1;
-            self.unify(arc, needs, run, typos)?;
+            if run != Run::Finalize || !self.settle_plain(arc)? {
+                self.unify(arc, needs, run, typos)?;
+            }
             if unchecked && self.nodes[arc].rooted() {
                 self.release_arc(arc);
             }
@@ -611,6 +613,10 @@ impl Ctx {
     /// Drops the work of a field that is final.
     fn release_arc(&mut self, arc: NodeId) {
         if self.nodes[arc].status != Status::Finalized {
+            return;
+        }
+        if self.nodes[arc].role == Role::Plain {
+            self.nodes[arc].role = Role::Vertex;
             return;
         }
         self.free_disjuncts(arc);
