@@ -35,8 +35,8 @@ pub(crate) fn parse(
     findings: &mut Findings,
 ) -> Vec<Tree> {
     let mut found = Findings::default();
-    let mut loader = Loader::new(source, text, symbols, options, &mut found);
-    let documents = match lines::read(&mut loader) {
+    let quick = lines::read(&mut Loader::new(source, text, symbols, options, &mut found));
+    let documents = match quick {
         Some(documents) => documents,
         None => {
             found = Findings::default();
