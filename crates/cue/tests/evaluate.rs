@@ -1,25 +1,18 @@
 //! What programs evaluate to, as a table: source and result, or source and the first finding.
 
-use std::sync::Arc;
+mod program;
 
-use base::Sources;
-use cue::Runtime;
 use cue::eval::validate::Config;
 use data::write::Json;
+use program::{Program, deep};
 
 /// Evaluates a file and exports it as compact JSON, or returns all findings.
 fn export(text: &str) -> Result<String, Vec<String>> {
-    let text: Arc<str> = text.into();
-    let mut sources = Sources::new();
-    let id = sources.add("in.cue", &*text);
-    let mut runtime = Runtime::new();
-    let parsed = cue::syntax::parse_file(id, &text, runtime.symbols());
-    assert!(parsed.errors.is_empty(), "{text}: {:?}", parsed.errors);
-    runtime.know_sources(&sources);
+    let Program { mut runtime, value } = Program::new(text);
     let texts = |errors: Vec<cue::eval::report::Reported>| {
         errors.iter().map(|e| e.text()).collect::<Vec<_>>()
     };
-    let value = runtime.build("_", &[&parsed.file]).map_err(texts)?;
+    let value = value.map_err(texts)?;
     runtime.evaluate(value).map_err(texts)?;
     let strict = Config {
         concrete: true,
@@ -36,11 +29,7 @@ fn export(text: &str) -> Result<String, Vec<String>> {
 /// Checks one row; `want` is JSON, or a finding behind `!`.
 fn check(source: &str, want: &str) {
     let text = source.to_owned();
-    let worker = std::thread::Builder::new()
-        .stack_size(256 << 20)
-        .spawn(move || export(&text))
-        .expect("a thread can be started");
-    let got = worker.join().expect("the evaluator does not panic");
+    let got = deep(move || export(&text));
     match want.strip_prefix('!') {
         None => assert_eq!(got.as_deref(), Ok(want), "{source}"),
         Some(finding) => assert!(

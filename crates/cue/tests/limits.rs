@@ -1,11 +1,10 @@
 //! Every evaluation is bounded: at a bound it ends with an error that says which one, and takes no longer.
 
-use std::sync::Arc;
+mod program;
 
-use base::Sources;
-use cue::Runtime;
 use cue::eval::limits::Limits;
 use cue::eval::report::Reported;
+use program::{Program, deep};
 
 /// Evaluates under limits on a thread that is deep enough; the findings, if it fails.
 fn evaluate(text: String, limits: Limits) -> Vec<String> {
@@ -29,24 +28,13 @@ fn place(text: &str, limits: Limits) -> (String, usize, &'static str) {
 }
 
 fn failures(text: String, limits: Limits) -> Vec<Reported> {
-    let worker = std::thread::Builder::new()
-        .stack_size(256 << 20)
-        .spawn(move || {
-            let text: Arc<str> = text.into();
-            let mut sources = Sources::new();
-            let id = sources.add("in.cue", &*text);
-            let mut runtime = Runtime::new();
-            runtime.ctx.limits = limits;
-            let parsed = cue::syntax::parse_file(id, &text, runtime.symbols());
-            assert!(parsed.errors.is_empty(), "{:?}", parsed.errors);
-            runtime.know_sources(&sources);
-            let value = runtime
-                .build("_", &[&parsed.file])
-                .expect("the program compiles");
-            runtime.evaluate(value).err().unwrap_or_default()
-        })
-        .expect("a thread can be started");
-    worker.join().expect("the evaluator does not panic")
+    deep(move || {
+        let mut program = Program::new(&text);
+        program.runtime.ctx.limits = limits;
+        let value = program.value.expect("the program compiles");
+        let evaluated = program.runtime.evaluate(value);
+        evaluated.err().unwrap_or_default()
+    })
 }
 
 /// A list of ten, and a product of three comprehensions over it.

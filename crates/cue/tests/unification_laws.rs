@@ -4,34 +4,26 @@
 //! Results are compared as canonical text: fields and operands of `&` and `|` sorted, since only their order may
 //! differ. That a unification fails must not depend on the order either; the wording may.
 
+mod program;
+
 use std::sync::Arc;
 
-use base::Sources;
-use cue::Runtime;
+use base::SourceId;
 use cue::eval::validate::Config;
 use cue::export::cue::Profile;
 use cue::syntax::ast::{BinaryOp, Decl, Expr, ExprId, File};
+use program::{Program, deep};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 /// The canonical text of `out` in a program, or nothing if there is an error in it.
 fn result(text: String) -> Option<String> {
-    let worker = std::thread::Builder::new()
-        .stack_size(256 << 20)
-        .spawn(move || evaluate(&text))
-        .expect("a thread can be started");
-    worker.join().expect("the evaluator does not panic")
+    deep(move || evaluate(&text))
 }
 
 fn evaluate(text: &str) -> Option<String> {
-    let text: Arc<str> = text.into();
-    let mut sources = Sources::new();
-    let id = sources.add("in.cue", &*text);
-    let mut runtime = Runtime::new();
-    let parsed = cue::syntax::parse_file(id, &text, runtime.symbols());
-    assert!(parsed.errors.is_empty(), "{text}: {:?}", parsed.errors);
-    runtime.know_sources(&sources);
-    let value = runtime.build("_", &[&parsed.file]).ok()?;
+    let Program { mut runtime, value } = Program::new(text);
+    let value = value.ok()?;
     runtime.evaluate(value).ok()?;
     let out = runtime.field(value, "out")?;
     runtime.validate(out, Config::default()).ok()?;
@@ -43,8 +35,7 @@ fn evaluate(text: &str) -> Option<String> {
     };
     let shown = runtime.write_cue(out, profile);
     let shown: Arc<str> = format!("out: {{\n{shown}\n}}\n").into();
-    let id = sources.add("out.cue", &*shown);
-    let parsed = cue::syntax::parse_file(id, &shown, runtime.symbols());
+    let parsed = cue::syntax::parse_file(SourceId(0), &shown, runtime.symbols());
     assert!(parsed.errors.is_empty(), "{shown}: {:?}", parsed.errors);
     let file = &parsed.file;
     let mut decls: Vec<String> = file.list(file.decls).map(|d| decl(file, d)).collect();

@@ -1,14 +1,15 @@
 //! JSON Schema and OpenAPI documents as CUE.
 //!
 //! A schema becomes the constraint it describes: `type`, bounds, lengths, patterns, `enum`, `const`, `properties`, `items`, the
-//! combinations `allOf`, `anyOf`, `oneOf` and `not`, and references inside of the document. Objects are open unless
+//! combinations `allOf`, `anyOf`, `oneOf` and `not`, conditions (`if`, `contains`, dependencies), and references inside of the document. Objects are open unless
 //! `additionalProperties` is `false`. Titles and descriptions become comments. Definitions (`$defs`, `definitions`, `components.schemas`)
 //! become CUE definitions of the same name at the top.
 //!
 //! Annotations that constrain nothing (`default`, `example`, `format` and their like) are dropped. Keywords that would
-//! constrain and are not converted (`if`, `dependentSchemas`, `contains`, remote references, …) are an error when strict, and else
-//! leave the value wider than the schema, as in the reference implementation.
+//! constrain and are not converted (`prefixItems`, `propertyNames`, `unevaluatedProperties`, remote references, …) are an error when
+//! strict, and else leave the value wider than the schema.
 
+mod conditions;
 mod document;
 mod keywords;
 mod schema;

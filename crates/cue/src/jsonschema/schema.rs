@@ -226,6 +226,18 @@ impl Converter<'_> {
                 let call = self.builder.call(function, &[zero, list]);
                 parts.all.push(call);
             }
+            "if" => {
+                let condition = self.condition(id, value);
+                parts.all.extend(condition);
+            }
+            "contains" => {
+                let counted = self.contains(id, value);
+                parts.of[ARRAY].push(counted);
+            }
+            "dependencies" | "dependentRequired" | "dependentSchemas" => {
+                let dependencies = self.dependencies(value);
+                parts.of[OBJECT].extend(dependencies);
+            }
             _ => self.other(key, value),
         }
     }
@@ -250,7 +262,9 @@ impl Converter<'_> {
             "enum" | "required" | "allOf" | "anyOf" | "oneOf" => {
                 (matches!(value, Value::List(_)), "a list")
             }
-            "properties" | "patternProperties" => (matches!(value, Value::Map(_)), "an object"),
+            "minContains" | "maxContains" => (matches!(value, Value::Number(_)), "a number"),
+            "properties" | "patternProperties" | "dependencies" | "dependentRequired"
+            | "dependentSchemas" => (matches!(value, Value::Map(_)), "an object"),
             _ => (true, ""),
         };
         (!fits).then_some(wanted)
@@ -263,7 +277,7 @@ impl Converter<'_> {
         let span = self.tree.span(value);
         if MISSING.contains(&key) {
             if self.strict.features {
-                self.error(span, format!("keyword {key:?} not yet implemented"));
+                self.error(span, format!("keyword {key:?} cannot be converted"));
             }
         } else if self.strict.keywords {
             self.error(span, format!("unknown keyword {key:?}"));

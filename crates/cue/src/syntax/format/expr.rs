@@ -161,7 +161,12 @@ impl Formatter<'_> {
                 let depth = depth + usize::from(arguments.len() > 1);
                 let before = self.tie();
                 let indented = match self.file.expr(function) {
-                    Expr::Selector { of, label } => self.selector(of, label, depth),
+                    Expr::Selector { of, label } => {
+                        self.before(Some(NodeRef::Expr(function)));
+                        let indented = self.selector(of, label, depth);
+                        self.after();
+                        indented
+                    }
                     _ => {
                         self.expr_in(function, HIGHEST, depth);
                         false
