@@ -17,6 +17,7 @@ mod closed;
 mod comprehension;
 mod compute;
 mod conjunct;
+mod constraints;
 pub mod context;
 mod copies;
 mod cycle;
