@@ -62,14 +62,16 @@ fn formatted(text: &str) -> Option<Formatted> {
     })
 }
 
-/// A copy has neither places nor comments.
+/// A copy has neither places nor comments. Deep inside, the lines of a string are printed with the indentation they had, so that none is kept here.
 fn bare(file: &File, symbols: &Symbols) -> String {
     let mut builder = Builder::new();
     let decls: Vec<DeclId> = file
         .list(file.decls)
         .map(|decl| builder.copy_decl(file, decl))
         .collect();
-    format_file(&builder.finish(&decls), symbols, Options::default())
+    let text = format_file(&builder.finish(&decls), symbols, Options::default());
+    let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+    lines.join("\n")
 }
 
 fn comments(file: &File) -> Vec<String> {
