@@ -39,6 +39,7 @@ impl Ctx {
         let mut chain_step = false;
         let mut at = ci.refs;
         let mut looked_at = 0u64;
+        let target = self.original(arc);
         while let Some(id) = at {
             // Long chains are work too: they count towards the bound on steps.
             looked_at += 1;
@@ -47,7 +48,7 @@ impl Ctx {
             }
             let step = self.refs[id];
             at = step.next;
-            if self.same_vertex(step.arc, arc) {
+            if self.original(step.arc) == target {
                 if self.same_vertex(step.node, node) {
                     return (ci, true);
                 }

@@ -7,6 +7,7 @@ use super::node::{ArcType, Base, Conjunct, Node, Status};
 use super::work::{Spare, Task, Work};
 
 impl Ctx {
+    #[inline]
     pub fn work(&self, node: NodeId) -> Option<&Work> {
         self.nodes[node].work.as_deref()
     }
@@ -52,6 +53,7 @@ impl Ctx {
         }
     }
 
+    #[inline]
     pub fn find_arc(&self, node: NodeId, label: Label) -> Option<NodeId> {
         self.nodes[node]
             .arcs
@@ -64,6 +66,7 @@ impl Ctx {
         self.nodes[node].arcs = arcs;
     }
 
+    #[inline]
     pub fn deref_value(&self, mut node: NodeId) -> NodeId {
         while let Base::Node(other) = self.nodes[node].base {
             node = other;
@@ -111,6 +114,7 @@ impl Ctx {
     }
 
     /// The original vertex behind links and copies.
+    #[inline]
     pub fn original(&self, node: NodeId) -> NodeId {
         let node = self.deref_value(node);
         self.work(node).map_or(node, |w| w.underlying)
