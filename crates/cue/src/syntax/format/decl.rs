@@ -260,11 +260,13 @@ impl Formatter<'_> {
             let first = self.file.list(clauses).next();
             let guard = clauses.len() == 1
                 && first.is_some_and(|c| !matches!(self.file.clause(c), Clause::For { .. }));
+            self.before(Some(NodeRef::Clause(fallback)));
             self.wish(Space::BLANK);
             self.at(self.file.start(NodeRef::Clause(fallback)));
             self.token(if guard { "else" } else { "otherwise" });
             self.wish(Space::BLANK);
             self.expr(body);
+            self.after();
         }
         self.end(outer);
     }
