@@ -408,6 +408,10 @@ mod tests {
             errors("__a: 1"),
             ["1:1 identifiers starting with '__' are reserved"]
         );
+        assert_eq!(
+            errors("a: __b: 1"),
+            ["1:4 identifiers starting with '__' are reserved"]
+        );
         assert_eq!(errors("a: \"b"), ["1:4 string literal not terminated"]);
         assert_eq!(errors("[a, b]: 1").len(), 1);
         assert_eq!(errors("package #x"), ["1:11 invalid package name #x"]);

@@ -132,12 +132,7 @@ impl Parser<'_> {
         let mut opened = Vec::new();
         let (alias, constraint) = self.after_label(label);
         match self.tok {
-            Token::Colon => {
-                if let Expr::Ident(symbol) = self.file.expr(label) {
-                    let expr = label;
-                    self.check_declared(crate::syntax::ast::Name { symbol, expr });
-                }
-            }
+            Token::Colon => self.check_label(label),
             Token::Comma | Token::RBrace | Token::Eof => {
                 let end = self.last_end;
                 if self.tok == Token::Comma {
@@ -178,6 +173,7 @@ impl Parser<'_> {
                         }
                         self.depth += 1;
                         let (alias, constraint) = self.after_label(label);
+                        self.check_label(label);
                         let colon = self.expect(Token::Colon);
                         opened.push(Opened {
                             label,
@@ -207,6 +203,14 @@ impl Parser<'_> {
         let decl = self.nest(opened, value, attributes);
         self.decl_comma();
         decl
+    }
+
+    /// Reports a label whose name is reserved.
+    fn check_label(&mut self, label: ExprId) {
+        if let Expr::Ident(symbol) = self.file.expr(label) {
+            let expr = label;
+            self.check_declared(crate::syntax::ast::Name { symbol, expr });
+        }
     }
 
     /// Makes fields of labels and a value, from the innermost outwards.
