@@ -213,7 +213,7 @@ impl Formatter<'_> {
                 self.stream.literal(&text, last);
             }
             LiteralKind::Int | LiteralKind::Float => {
-                let text = tidy_number(text, kind == LiteralKind::Float);
+                let text = tidy_number(text);
                 self.stream.literal(&text, last);
             }
             _ => self.stream.literal(text, last),
@@ -387,14 +387,8 @@ impl Formatter<'_> {
 }
 
 /// Canonical spelling of a number: digits on both sides of a dot, small `e`.
-fn tidy_number(text: &str, float: bool) -> String {
+fn tidy_number(text: &str) -> String {
     let mut text = text.to_owned();
-    if !float && text.len() > 1 && text.starts_with('0') {
-        let second = text.as_bytes().get(1).copied().unwrap_or(b' ');
-        if second.is_ascii_digit() {
-            text.replace_range(..1, "0o");
-        }
-    }
     if let Some(dot) = text.find('.') {
         let next = text.as_bytes().get(dot + 1).copied();
         if next.is_none_or(|b| b > b'9') {
@@ -424,4 +418,23 @@ fn without_lone_returns(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_value() {
+        for (text, want) in [
+            (".5", "0.5"),
+            ("1.", "1.0"),
+            ("1.K", "1.0K"),
+            ("1E3", "1e3"),
+            ("0XAE", "0XAE"),
+            ("01.5G", "01.5G"),
+        ] {
+            assert_eq!(tidy_number(text), want);
+        }
+    }
 }
