@@ -157,18 +157,22 @@ impl Ctx {
                 .is_some_and(|w| w.eval_depth > 0 && w.eval_depth < self.eval_depth)
     }
 
-    pub fn has_ancestor(&self, node: NodeId, arc: NodeId) -> bool {
+    /// Whether a vertex is inside another. To look far up is work too: it counts towards the bound on steps.
+    pub fn has_ancestor(&mut self, node: NodeId, arc: NodeId) -> bool {
         if self.has_depth_cycle(arc) {
             return true;
         }
         let arc = self.original(arc);
         let mut at = self.nodes[node].parent;
+        let mut looked_at = 0u64;
         while let Some(parent) = at {
             if self.original(parent) == arc {
                 return true;
             }
+            looked_at += 1;
             at = self.nodes[parent].parent;
         }
+        self.limits.steps_used += looked_at / LINKS_OF_A_STEP;
         false
     }
 

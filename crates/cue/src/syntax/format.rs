@@ -183,7 +183,7 @@ impl<'a> Formatter<'a> {
                 return;
             }
             self.current.next += 1;
-            if printed {
+            if printed && self.may_break() {
                 self.wish(Space::SECTION);
             }
             printed = true;
