@@ -353,13 +353,22 @@ impl Formatter<'_> {
             groups.iter().any(|group| group.position <= 1)
         });
         if imports.len() == 1 && open.is_none() && !commented {
-            self.import_list(imports);
+            self.import_list(imports, Space::NEWLINE);
         } else {
+            // Without commas, each has a line of its own.
+            let joined = self.file.list(imports).skip(1).any(|import| {
+                let start = self.file.start(NodeRef::Import(import));
+                !matches!(start.gap_in(&self.file.text), Gap::Newline | Gap::Section)
+            });
+            let line = match joined {
+                true => Space::NEWLINE | Space::FIRM,
+                false => Space::NEWLINE,
+            };
             self.at(open.unwrap_or(Pos::NONE));
             self.token("(");
-            self.wish(Space::NEWLINE | Space::INDENT);
-            self.import_list(imports);
-            self.wish(Space::UNINDENT | Space::NEWLINE);
+            self.wish(line | Space::INDENT);
+            self.import_list(imports, line);
+            self.wish(line | Space::UNINDENT);
             self.at(closing);
             self.token(")");
             self.wish(Space::NEWLINE);
@@ -367,7 +376,7 @@ impl Formatter<'_> {
         self.wish(Space::SECTION | Space::FIRM);
     }
 
-    fn import_list(&mut self, imports: List<ImportId>) {
+    fn import_list(&mut self, imports: List<ImportId>, line: Space) {
         self.before(None);
         for id in self.file.list(imports) {
             self.before(Some(NodeRef::Import(id)));
@@ -380,7 +389,7 @@ impl Formatter<'_> {
                 None => self.seen_one(),
             }
             self.expr(import.path);
-            self.wish(Space::NEWLINE);
+            self.wish(line);
             self.after();
         }
         self.after();
